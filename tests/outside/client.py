@@ -511,6 +511,63 @@ async def twenty_everyday_tasks_are_right_at_the_first_call(world):
         assert b"#garden" in world.bytes("Garden.md"), renamed
 
 
+@check(transports=("stdio",))
+async def twenty_more_everyday_tasks_are_right_at_the_first_call(world):
+    """Other tasks than those above: lists, tables, dates, typing errors, several notes at once, going back."""
+    world.put("Trips/Lisbon.md", b"---\ntags: [trip]\nrating: 4\ndate: 2026-03-02\n---\n# Lisbon\n\n## Packing\n\n1. Shoes\n2. Camera\n\n## Costs\n\n| what | euro |\n|---|---|\n| train | 40 |\n")
+    world.put("Trips/Oslo.md", b"---\ntags: [trip]\nrating: 2\ndate: 2026-05-09\n---\n# Oslo\n\n- [ ] Book the ferry \xf0\x9f\x93\x85 2026-04-01\n- [x] Passport\n\nFerries leave at noon. ^noon\n")
+    world.put("Recipes/Bread.md", b"# Bread\r\n\r\nFlour, water, salt.\r\n")
+    world.put("Log.md", b"Went with Jon.\nJon was late.\n")
+    world.put("Ideas.md", b"# Ideas\n\n## Boat\n\nPaint it.\n\n## Shed\n\nNew door.\n")
+    world.put(".obsidian/app.json", b'{"trashOption": "local"}')
+    text = lambda path: world.bytes(path).decode()
+    async with world.connect() as client:
+        said = lambda answer: json.dumps(answer, ensure_ascii=False)
+        await done(client, "obsidian_append_to_note", target="Lisbon", section="Packing", content="3. Charger")
+        assert "2. Camera\n3. Charger\n\n## Costs" in text("Trips/Lisbon.md"), text("Trips/Lisbon.md")
+        await done(client, "str_replace", file="Lisbon", find="| train | 40 |", replace="| train | 40 |\n| hotel | 210 |")
+        assert text("Trips/Lisbon.md").endswith("| train | 40 |\n| hotel | 210 |\n"), text("Trips/Lisbon.md")
+        best = await done(client, "query", query="TABLE rating FROM #trip WHERE rating > 3")
+        assert "Lisbon" in said(best) and "Oslo" not in said(best), best
+        tasks = await done(client, "query", query="TASK WHERE !completed")
+        assert "ferry" in said(tasks) and "Passport" not in said(tasks), tasks
+        found = await done(client, "obsidian_search_notes", query="feries")
+        assert "Trips/Oslo.md" in said(found), found
+        await done(client, "obsidian_replace_in_note", target="Bread", replacements=[{"search": "water", "replace": "milk"}])
+        assert world.bytes("Recipes/Bread.md") == b"# Bread\r\n\r\nFlour, milk, salt.\r\n", world.bytes("Recipes/Bread.md")
+        near = await refused(client, "links_get", file="Lisbn")
+        assert "Trips/Lisbon.md" in said(near), near
+        await done(client, "str_replace", file="Log", find="Jon", replace="John", occurrence="all")
+        assert text("Log.md") == "Went with John.\nJohn was late.\n", text("Log.md")
+        listed = await done(client, "obsidian_list_notes", path="Trips")
+        assert "Lisbon.md" in said(listed) and "Oslo.md" in said(listed), listed
+        tags = await done(client, "obsidian_list_tags")
+        assert "trip" in said(tags), tags
+        await done(client, "obsidian_manage_frontmatter", target="Oslo", operation="delete", key="rating")
+        assert "rating" not in text("Trips/Oslo.md") and "date: 2026-05-09" in text("Trips/Oslo.md"), text("Trips/Oslo.md")
+        block = await done(client, "obsidian_get_note", format="section", target="Oslo", section={"type": "block", "target": "noon"})
+        assert "Ferries leave" in said(block) and "Passport" not in said(block), block
+        await done(client, "section_move", file="Ideas", section="Shed", to="Shed.md")
+        assert text("Shed.md") == "## Shed\n\nNew door.\n" and "Shed" not in text("Ideas.md"), text("Ideas.md")
+        await done(client, "obsidian_patch_note", target="Ideas", section="Boat", operation="replace", content="Sell it.")
+        assert text("Ideas.md") == "# Ideas\n\n## Boat\n\nSell it.\n", text("Ideas.md")
+        await done(client, "undo", count=2)
+        assert "Paint it." in text("Ideas.md") and "New door." in text("Ideas.md") and "Shed.md" not in world.files()
+        await done(client, "bulk_apply", ops=[
+            {"tool": "obsidian_manage_frontmatter", "args": {"target": name, "operation": "set", "key": "year", "value": 2026}}
+            for name in ("Lisbon", "Oslo")
+        ])
+        assert "year: 2026" in text("Trips/Lisbon.md") and "year: 2026" in text("Trips/Oslo.md")
+        await done(client, "file_move", **{"from": "Trips", "to": "Archive/Trips"})
+        assert "Archive/Trips/Oslo.md" in world.files() and "Trips/Oslo.md" not in world.files(), world.files()
+        tool = await done(client, "find_tool", query="just lines 1 to 2 of a file")
+        assert tool["matches"][0]["name"] == "file_read_range", tool
+        proposed = await done(client, "regex_replace", glob="Archive/**/*.md", pattern="(\\d{4})-(\\d{2})-(\\d{2})", replacement="$3.$2.$1", flags="g")
+        assert proposed["replaced_preview_count"] == 3 and "2026-03-02" in text("Archive/Trips/Lisbon.md"), proposed
+        await done(client, "apply_edits", file="Log", edits=[{"find": "Went", "replace": "Walked"}, {"find": "late", "replace": "early"}])
+        assert text("Log.md") == "Walked with John.\nJohn was early.\n", text("Log.md")
+
+
 @check()
 async def all_tools_can_be_listed_and_keep_to_their_schemas(world):
     world.put("A.md", b"alpha\n")

@@ -1,5 +1,6 @@
 // The live log of the console.
-import { areFit, assert, NOTES, same, shot, signedIn, withPage } from './console_kit.mjs'
+import { appendFileSync, readFileSync } from 'node:fs'
+import { areFit, assert, NOTES, same, shot, signedIn, started, withPage } from './console_kit.mjs'
 
 const edit = (file, find, replace) => ['str_replace', { file, find, replace }]
 
@@ -71,6 +72,46 @@ export const tests = {
       await row.getByRole('link').click()
       await page.waitForURL(/client=/)
     })
+  },
+  async 'a page whose server went away says so, and catches up when it is back'(place) {
+    const words = (port) => ['console', '--no-browser', '--vault', place.vault, '--port', port]
+    const heard = (said) => said.includes('\n') && said.trim()
+    const first = await started(words('0'), place.env, heard).catch(() => undefined)
+    assert(first, 'a console of its own')
+    const { origin, port } = new URL(first.link)
+    const own = { ...place, origin, link: first.link, cookies: undefined }
+    let again
+    try {
+      // Failed connections are what this is about, and the browser logs them.
+      await withPage(own, { mayLose: true }, async (page) => {
+        await signedIn(own, page)
+        await page.goto(`${origin}/console/activity`)
+        place.call('file_read', { file: 'Garden.md' })
+        await page.locator('#calls tbody tr', { hasText: 'Garden.md' }).first().waitFor()
+        await page.evaluate(() => { document.body.dataset.same = 'page' })
+        await first.stop()
+        await page.locator('#news', { hasText: 'does not answer' }).waitFor()
+        place.call('file_read', { file: 'Plan.md' })
+        again = await started(words(port), place.env, heard)
+        // The session is in the state folder, so the same page goes on.
+        await page.locator('#calls tbody tr', { hasText: 'Plan.md' }).first().waitFor()
+        same(await page.locator('#calls tbody tr', { hasText: 'Garden.md' }).count(), 1, 'told once')
+        same(await page.locator('#news').innerText(), '', 'all is well again')
+        same(await page.evaluate(() => document.body.dataset.same), 'page', 'without reloading')
+        // Far behind, the page is drawn anew.
+        await again.stop()
+        await page.locator('#news', { hasText: 'does not answer' }).waitFor()
+        const log = place.log()
+        const line = readFileSync(log, 'utf8').trim().split('\n').at(-1)
+        const later = (number) => line.replace(/"ts":"[^"]*"/, `"ts":"${new Date(Date.now() + number).toISOString()}"`)
+        appendFileSync(log, Array.from({ length: 600 }, (_, number) => `${later(number)}\n`).join(''))
+        again = await started(words(port), place.env, heard)
+        await page.locator('body:not([data-same])').waitFor()
+        await page.getByRole('heading', { name: 'Activity' }).waitFor()
+      })
+    } finally {
+      await again?.stop()
+    }
   },
   async 'the pages are accessible, in both schemes and widths'(place) {
     place.change(...edit('Plan.md', 'leaks', 'is new'))

@@ -1,7 +1,7 @@
 // What every test of the console's pages needs: a vault with a console on it, browser contexts that fail a test for anything
 // that a page must not do, the accessibility checker, pictures.
 import { spawn, spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
@@ -100,6 +100,7 @@ export async function withConsole({ notes = NOTES, env: more = {}, options = [] 
       },
       read: (name) => readFileSync(join(vault, name), 'utf8'),
       write: (name, text) => writeFileSync(join(vault, name), text),
+      log: () => readdirSync(join(folder, 'state'), { recursive: true }).filter((name) => name.endsWith('audit.jsonl')).map((name) => join(folder, 'state', name))[0],
       exists: (name) => existsSync(join(vault, name)),
     }
     await run(place)
@@ -121,7 +122,7 @@ export async function closeBrowser() {
 }
 
 // A context that fails the test for anything that a page must not do.
-export async function withPage(place, options, run) {
+export async function withPage(place, { mayLose = false, ...options }, run) {
   const problems = []
   const context = await (await browser()).newContext({ viewport: { width: 1280, height: 900 }, ...options })
   try {
@@ -130,7 +131,8 @@ export async function withPage(place, options, run) {
     const page = await context.newPage()
     page.on('console', (message) => {
       // A refused answer is logged by the browser itself.
-      if (!/status of 4\d\d/.test(message.text())) problems.push(`console: ${message.text()}`)
+      const isLost = mayLose && /ERR_(CONNECTION|INCOMPLETE|EMPTY|NETWORK)/.test(message.text())
+      if (!isLost && !/status of 4\d\d/.test(message.text())) problems.push(`console: ${message.text()}`)
     })
     page.on('pageerror', (error) => problems.push(`error: ${error}`))
     page.on('dialog', (dialog) => {

@@ -1,5 +1,5 @@
 // Signing in to the console.
-import { assert, ran, same, shot, signedIn, started, withPage } from './console_kit.mjs'
+import { areFit, assert, HOSTILE, ran, same, shot, signedIn, started, withPage } from './console_kit.mjs'
 
 export const tests = {
   async 'the code signs in once, and nothing is seen without it'(place) {
@@ -72,6 +72,41 @@ export const tests = {
       // But it is a token.
       const mcp = await fetch(`${server.origin}/mcp`, { headers: { authorization: `Bearer ${token}` } })
       assert(mcp.status !== 401, `the token counts at the endpoint: ${mcp.status}`)
+    })
+  },
+  async 'the owner sees the sessions of clients, and ends one'(place) {
+    await withServer(place, [], {}, async (server) => {
+      const ask = (method, headers, body) => fetch(`${server.origin}/mcp`, { method, headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream', ...headers }, body: body && JSON.stringify(body) })
+      const open = async (name) => {
+        const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name, version: '1' } }
+        return (await ask('POST', {}, { jsonrpc: '2.0', id: 1, method: 'initialize', params })).headers.get('mcp-session-id')
+      }
+      const lists = async (session) => (await ask('POST', { 'mcp-session-id': session, 'mcp-protocol-version': '2025-11-25' }, { jsonrpc: '2.0', id: 2, method: 'tools/list' })).status
+      const [kept, ended] = [await open('Kept'), await open(`${HOSTILE}\u202e`)]
+      const own = { ...place, origin: server.origin, link: ran(['console', '--no-browser', '--vault', place.vault], place.env).out.trim(), cookies: undefined }
+      await withPage(own, {}, async (page) => {
+        await signedIn(own, page)
+        await page.goto(`${own.origin}/console/clients`)
+        same(await page.locator('#url').innerText(), `${own.origin}/mcp`, 'the address that is served')
+        const rows = page.getByRole('region', { name: 'Open sessions' }).locator('tbody tr')
+        same(await rows.count(), 2, 'both')
+        const html = await page.content()
+        assert(!html.includes(kept) && !html.includes(ended), 'an id is a key, and is not shown')
+        await rows.filter({ hasText: '<img' }).getByRole('button', { name: /^End/ }).click()
+        await page.getByRole('status').filter({ hasText: 'The session has ended.' }).waitFor()
+        same(await rows.count(), 1, 'the other one')
+        same(await lists(ended), 404, 'ended')
+        same(await lists(kept), 200, 'kept')
+        const cookie = own.cookies.map(({ name, value }) => `${name}=${value}`).join('; ')
+        const post = (form) => fetch(`${own.origin}/console/clients`, { method: 'POST', headers: { cookie, origin: own.origin }, body: new URLSearchParams(form) })
+        const form = await page.locator('input[name=form]').first().getAttribute('value')
+        for (const name of [kept, 'sha256:', `sha256:${'0'.repeat(64)}`, '']) {
+          same((await post({ form, do: 'end-session', name })).status, 400, `no session is called ${name}`)
+        }
+        same((await post({ form: 'x', do: 'end-session', name: kept })).status, 403, 'a form of another page')
+        same(await lists(kept), 200, 'still kept')
+      })
+      await areFit(own, ['/console/clients', '/console/nothing-here'])
     })
   },
   async 'guesses are limited, and a signed-in browser is not affected'(place) {

@@ -85,6 +85,11 @@ fn section(client: &ClientSpec) -> String {
                  /usr/local/bin/lapidary --vault ~/Notes\n```\n\n";
     }
     match client.entry(&http) {
+        // Not every format can be written in one line.
+        Some(_) if language != "json" && client.snippet(&http).is_some() => {
+            let snippet = client.snippet(&http).unwrap_or_default();
+            text += &format!("A server with an address:\n\n```{language}\n{}\n```\n\n", snippet.trim_end());
+        }
         Some(entry) => text += &format!("A server with an address: `\"{SERVER_NAME}\": {entry}`.\n\n"),
         None => text += "It cannot call a server with an address from this file.\n\n",
     }

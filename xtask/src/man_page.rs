@@ -1,11 +1,22 @@
 //! The man page, made from the declaration of the command line.
 
+use clap::{Arg, Command};
 use clap_mangen::Man;
+
+/// The generator leaves out the text of options that `-h` does not show, unless they have a long one.
+fn described(command: Command) -> Command {
+    let long = |argument: Arg| match (argument.get_help().cloned(), argument.get_long_help()) {
+        (Some(help), None) if argument.is_hide_short_help_set() => argument.long_help(help),
+        _ => argument,
+    };
+    command.mut_args(long).mut_subcommands(described)
+}
 
 /// One page for all subcommands, each with its options.
 pub(crate) fn man_page() -> String {
     let mut command = lapidary_server::command_declaration();
     command.build();
+    let command = described(command);
     let mut page = Vec::new();
     // Writing into memory cannot fail.
     Man::new(command.clone()).render(&mut page).unwrap_or_default();

@@ -1,9 +1,8 @@
 //! The built-in authorization server without its pages: a request is checked, the owner consents, a code becomes tokens, and
 //! tokens become others (OAuth 2.1 with PKCE). Tokens are random and kept as hashes, so that revoking holds at once.
 
-use std::ops::RangeInclusive;
+mod token_call;
 
-use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use lapidary_note::ContentHash;
 use rusqlite::{Connection, OptionalExtension, params};
 use serde_json::{Value, json};
@@ -11,21 +10,13 @@ use serde_json::{Value, json};
 use crate::{
     AuthStore, AuthStoreError, ClientSource, FormParameters, NewEvent, OAuthClient, RandomBytes, RedirectUri,
     SecretKind, SecretText, SecurityEventKind, TokenRights, UnixSeconds,
-    auth_store::is_first_use,
     oauth_clients::{forget_unused, is_authentic},
 };
+use token_call::TokenCall;
 
 const CODE_LIFE: i64 = 120;
 const REFRESH_LIFE: i64 = 90 * 24 * 60 * 60;
-/// How long, and how often, a refresh token that was used may be used again: hosted clients refresh from several places at once.
-const REFRESH_GRACE: i64 = 120;
-const GRACE_PAIRS: i64 = 25;
 const STATE_BYTES: usize = 1024;
-/// How long a verifier is (RFC 7636). A shorter one could be guessed from its challenge.
-const VERIFIER_LENGTH: RangeInclusive<usize> = 43..=128;
-/// Tokens of one grant that are kept. A client that refreshes without end must not fill the disk; reuse of one that is older is
-/// refused, but no longer recognised as theft.
-const MAX_GRANT_TOKENS: i64 = 2_000;
 /// What a client can ask for. Folders and vaults are the owner's choice and in no scope.
 const SCOPES: [&str; 4] = ["vault:read", "vault:write", "vault:destroy", "offline_access"];
 /// The first of these, each covering those before it.
@@ -561,136 +552,6 @@ impl AuthorizationRequest {
         parameters.extend(self.state.as_deref().map(|state| ("state", state)));
         parameters.push(("iss", &rules.issuer));
         self.redirect.with_parameters(&parameters)
-    }
-}
-
-type CallResult = Result<Result<IssuedTokens, GrantRefusal>, AuthStoreError>;
-
-/// A call of `/token` by a client that has shown who it is.
-struct TokenCall<'a> {
-    database: &'a Connection,
-    client: &'a str,
-    address: &'a str,
-    form: &'a FormParameters,
-    rules: &'a AuthorizationRules,
-    random: &'a [RandomBytes; 2],
-    now: UnixSeconds,
-}
-
-impl TokenCall<'_> {
-    fn by_code(&self) -> CallResult {
-        let (Some(code), Some(verifier)) = (self.form.get("code"), self.form.get("code_verifier")) else {
-            return Ok(Err(GrantRefusal::InvalidRequest));
-        };
-        let digest = ContentHash::of(code.as_bytes());
-        let row = |row: &rusqlite::Row<'_>| {
-            Ok((
-                row.get::<_, i64>(0)?,
-                row.get::<_, String>(1)?,
-                row.get::<_, String>(2)?,
-                row.get::<_, i64>(3)?,
-                row.get::<_, Option<i64>>(4)?,
-            ))
-        };
-        let query = "SELECT grant_id, redirect, challenge, expires, used FROM oauth_codes WHERE digest = ?1";
-        let found = self.database.query_row(query, [digest.as_bytes()], row).optional()?;
-        let Some((grant, redirect, challenge, expires, used)) = found else {
-            return Ok(Err(GrantRefusal::InvalidGrant));
-        };
-        if used.is_some() {
-            // One of the two uses is theft, and there is no way to tell which.
-            self.take_back(grant, GrantEnd::Code)?;
-            return Ok(Err(GrantRefusal::UsedAgain { grant }));
-        }
-        // The standard requires it if it was in the first request; clients that leave it out are still bound by PKCE.
-        let is_theirs = self.form.get("redirect_uri").is_none_or(|given| given == redirect)
-            && VERIFIER_LENGTH.contains(&verifier.len());
-        let shown = URL_SAFE_NO_PAD.encode(ContentHash::of(verifier.as_bytes()).as_bytes());
-        // Every byte is compared, so that the time says nothing about the verifier.
-        let differs = shown.bytes().zip(challenge.bytes()).fold(0, |sum, (one, other)| sum | (one ^ other));
-        if !is_theirs || differs != 0 || shown.len() != challenge.len() || self.now.0 >= expires {
-            return Ok(Err(GrantRefusal::InvalidGrant));
-        }
-        // Also checks that the code was given to this client.
-        let Some(scope) = self.live_scope(grant)? else { return Ok(Err(GrantRefusal::InvalidGrant)) };
-        self.database
-            .execute("UPDATE oauth_codes SET used = ?2 WHERE digest = ?1", params![digest.as_bytes(), self.now.0])?;
-        self.issue(grant, &scope).map(Ok)
-    }
-
-    fn by_refresh_token(&self) -> CallResult {
-        let Some(token) = self.form.get("refresh_token") else { return Ok(Err(GrantRefusal::InvalidRequest)) };
-        let digest = ContentHash::of(token.as_bytes());
-        let row = |row: &rusqlite::Row<'_>| {
-            Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, row.get::<_, Option<i64>>(2)?, row.get::<_, i64>(3)?))
-        };
-        let query =
-            "SELECT grant_id, expires, rotated, further FROM oauth_tokens WHERE digest = ?1 AND kind = 'refresh'";
-        let found = self.database.query_row(query, [digest.as_bytes()], row).optional()?;
-        let Some((grant, expires, rotated, further)) = found else { return Ok(Err(GrantRefusal::InvalidGrant)) };
-        // A token of another client, of a revoked grant, or one that has expired: all are answered alike.
-        let Some(scope) = self.live_scope(grant)?.filter(|_| self.now.0 < expires) else {
-            return Ok(Err(GrantRefusal::InvalidGrant));
-        };
-        let granted: Vec<&str> = scope.split_whitespace().collect();
-        let wanted = self.form.get("scope").map(|wanted| wanted.split_whitespace().collect::<Vec<_>>());
-        if wanted.as_ref().is_some_and(|wanted| wanted.iter().any(|scope| !granted.contains(scope))) {
-            return Ok(Err(GrantRefusal::InvalidScope));
-        }
-        if let Some(rotated) = rotated
-            // A second use within the grace is normal: clients refresh from several places, or lose the answer.
-            && (self.now.0 > rotated.saturating_add(REFRESH_GRACE) || further >= GRACE_PAIRS)
-        {
-            // It was used long ago: the sender did not get it from this server.
-            self.take_back(grant, GrantEnd::RefreshToken)?;
-            return Ok(Err(GrantRefusal::UsedAgain { grant }));
-        }
-        self.database.execute(
-            // The first use is the one that counts for the grace; later ones do not extend it.
-            "UPDATE oauth_tokens SET rotated = coalesce(rotated, ?2), further = further + (rotated IS NOT NULL) WHERE digest = ?1",
-            params![digest.as_bytes(), self.now.0],
-        )?;
-        self.issue(grant, &wanted.map_or(scope.clone(), |wanted| wanted.join(" "))).map(Ok)
-    }
-
-    /// What a grant of this client covers, if it still counts.
-    fn live_scope(&self, grant: i64) -> Result<Option<String>, AuthStoreError> {
-        let query = "SELECT scope FROM oauth_grants WHERE id = ?1 AND client = ?2 AND revoked IS NULL AND ends > ?3";
-        let found = self.database.query_row(query, params![grant, self.client, self.now.0], |row| row.get(0));
-        Ok(found.optional()?)
-    }
-
-    fn issue(&self, grant: i64, scope: &str) -> Result<IssuedTokens, AuthStoreError> {
-        let ends: i64 =
-            self.database.query_row("SELECT ends FROM oauth_grants WHERE id = ?1", [grant], |row| row.get(0))?;
-        // No token outlives what the owner agreed to.
-        let until = |life: i64| self.now.0.saturating_add(life).min(ends);
-        let access = SecretText::mint(SecretKind::Access, &self.random[0]);
-        let refresh = SecretText::mint(SecretKind::Refresh, &self.random[1]);
-        let expires = until(self.rules.access_life);
-        for (secret, kind, expires) in [(&access, "access", expires), (&refresh, "refresh", until(REFRESH_LIFE))] {
-            self.database.execute(
-                "INSERT INTO oauth_tokens (digest, grant_id, kind, scope, expires) VALUES (?1, ?2, ?3, ?4, ?5)",
-                params![secret.digest().as_bytes(), grant, kind, scope, expires],
-            )?;
-        }
-        self.database
-            .execute("DELETE FROM oauth_tokens WHERE expires < ?1", [self.now.0.saturating_sub(REFRESH_GRACE)])?;
-        self.database.execute(
-            "DELETE FROM oauth_tokens WHERE grant_id = ?1 AND rowid <= (
-                 SELECT rowid FROM oauth_tokens WHERE grant_id = ?1 ORDER BY rowid DESC LIMIT 1 OFFSET ?2)",
-            params![grant, MAX_GRANT_TOKENS],
-        )?;
-        if is_first_use(self.database, "oauth_grants", grant)? {
-            let subject = grant_in_words(self.database, grant)?;
-            NewEvent::of(SecurityEventKind::FirstUsed, &subject).from(self.address).write(self.database, self.now)?;
-        }
-        self.database.execute("UPDATE oauth_grants SET last_used = ?2 WHERE id = ?1", params![grant, self.now.0])?;
-        Ok(IssuedTokens { access, refresh, expires_in: expires.saturating_sub(self.now.0), scope: scope.to_owned() })
-    }
-
-    fn take_back(&self, grant: i64, used_again: GrantEnd) -> Result<(), AuthStoreError> {
-        end_grant(self.database, grant, used_again, Some(self.address), self.now).map(|_| ())
     }
 }
 

@@ -41,6 +41,9 @@ pub struct CommonFlags {
     /// Serve a folder even if the home folder is in it
     #[arg(long, hide_short_help = true)]
     pub any_folder: bool,
+    /// Where the vaults were found, if none was given.
+    #[arg(skip)]
+    pub vaults_found_in: Option<String>,
     /// Only `serve` accepts it, so it is declared there.
     #[arg(skip)]
     pub http: Option<HttpAddress>,

@@ -38,8 +38,8 @@ pub enum ConfigError {
     ExposedPassphrase { url: String },
     #[error("TLS needs a certificate and its key, and {missing} is not given")]
     HalfOfTls { missing: &'static str },
-    #[error("{place}: there is no folder {given}{}", looked_at(given, path))]
-    VaultMissing { place: ValueOrigin, given: String, path: PathBuf },
+    #[error("{place}: there is no folder {given}{}{}", looked_at(given, path), meant(nearest.as_deref()))]
+    VaultMissing { place: ValueOrigin, given: String, path: PathBuf, nearest: Option<String> },
     #[error("--vault {name} could be any of these; write its whole path:{}", lines(paths))]
     SeveralNamed { name: String, paths: Vec<PathBuf> },
     #[error(
@@ -94,6 +94,10 @@ fn looked_at(given: &str, path: &std::path::Path) -> String {
         () if given.contains(['/', '\\']) => format!(" (resolved to {path})"),
         () => format!(" (resolved to {path}), and no vault of that name in the configuration or in Obsidian's list"),
     }
+}
+
+fn meant(nearest: Option<&str>) -> String {
+    nearest.map_or_else(String::new, |name| format!("; did you mean --vault {name}?"))
 }
 
 fn joined(paths: &[PathBuf], separator: &str) -> String {

@@ -187,5 +187,10 @@ pub fn flag_names() -> impl Iterator<Item = &'static str> {
 
 fn from_flag(setting: &'static Setting, flags: &CommonFlags) -> Option<GivenValue> {
     let flag = setting.flag.as_ref()?;
-    Some(GivenValue { setting, raw: (flag.given)(flags)?, place: raw::ValueOrigin::Flag(flag.name) })
+    // An option that was not typed cannot be looked for.
+    let place = match &flags.vaults_found_in {
+        Some(place) if setting.key == Some("vaults") => raw::ValueOrigin::Found(place.clone()),
+        _ => raw::ValueOrigin::Flag(flag.name),
+    };
+    Some(GivenValue { setting, raw: (flag.given)(flags)?, place })
 }

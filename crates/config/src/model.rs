@@ -33,6 +33,8 @@ pub struct Config {
     pub tokens: Vec<TokenConfig>,
     /// The folder of a vault where every note is a playbook.
     pub skills: Option<String>,
+    /// The folder of a vault in which assistants keep what they remember.
+    pub memory: Option<String>,
     /// An absolute path outside every vault.
     pub state_dir: PathBuf,
     /// Files that decide about the server: settings, certificate and key. No caller may use one that is in a vault.
@@ -515,6 +517,7 @@ impl Config {
             profiles: BTreeMap::new(),
             tokens: Vec::new(),
             skills: None,
+            memory: None,
             state_dir: PathBuf::new(),
             own_files: Vec::new(),
             trash_home: None,

@@ -56,7 +56,7 @@ fn named(layers: &[GivenValue]) -> Vec<SettingOrigin> {
             name: given.setting.name(),
             place: given.place.to_string(),
             file: match &given.place {
-                ValueOrigin::Flag(_) | ValueOrigin::Variable(_) => None,
+                ValueOrigin::Flag(_) | ValueOrigin::Found(_) | ValueOrigin::Variable(_) => None,
                 ValueOrigin::DotEnv { file, .. } | ValueOrigin::File { file, .. } => Some(file.clone()),
             },
             replaced_by: wins.map(|wins| wins.place.to_string()),

@@ -27,9 +27,18 @@ pub(super) struct GivenValue {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ValueOrigin {
     Flag(&'static str),
+    /// Not given by the person, but found elsewhere on this computer; in words.
+    Found(String),
     Variable(&'static str),
-    DotEnv { file: PathBuf, line: usize, name: &'static str },
-    File { file: PathBuf, key: String },
+    DotEnv {
+        file: PathBuf,
+        line: usize,
+        name: &'static str,
+    },
+    File {
+        file: PathBuf,
+        key: String,
+    },
 }
 
 /// Whether a text counts as unset: clients pass blanks and unfilled `${…}` templates for empty fields.
@@ -75,6 +84,7 @@ impl fmt::Display for ValueOrigin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Flag(flag) => write!(f, "{flag}"),
+            Self::Found(place) => write!(f, "{place}"),
             Self::Variable(name) => write!(f, "environment variable {name}"),
             Self::DotEnv { file, line, name } => write!(f, "{name} in {}, line {line}", file.display()),
             Self::File { file, key } => write!(f, "`{key}` in {}", file.display()),

@@ -96,7 +96,7 @@ fn one(
             Some(ValueOrigin::File { .. }) => SettingSource::File,
             Some(ValueOrigin::DotEnv { .. }) => SettingSource::DotEnv,
             Some(ValueOrigin::Variable(_)) => SettingSource::Variable,
-            Some(ValueOrigin::Flag(_)) => SettingSource::Flag,
+            Some(ValueOrigin::Flag(_) | ValueOrigin::Found(_)) => SettingSource::Flag,
         },
         typed: given.filter(|_| !setting.is_secret()).map(|given| typed(&given.raw)).unwrap_or_default(),
         is_secret: setting.is_secret(),

@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
+use lapidary_query::nearest;
+
 use super::config_paths::ConfigPlaces;
 use super::draft::ConfigDraft;
 use super::error::ConfigError;
@@ -83,8 +85,9 @@ pub(super) fn choose(draft: &mut ConfigDraft<'_>, files: &dyn ConfigFiles) -> Re
     }
     let mut found = match asked {
         Some(mut asked) => {
-            NamedVaults::gather(draft, files).replace_names(&mut asked, draft.places, files)?;
-            existing(&asked, draft.places, files)?
+            let named = NamedVaults::gather(draft, files);
+            named.replace_names(&mut asked, draft.places, files)?;
+            existing(&asked, &named, draft.places, files)?
         }
         None => vec![discovered(draft, files)?],
     };
@@ -123,6 +126,15 @@ impl NamedVaults {
         self.0.into_iter().map(|(name, _)| name).collect()
     }
 
+    fn called(&self, is_it: impl Fn(&str) -> bool) -> Vec<&PathBuf> {
+        self.0.iter().filter(|(name, _)| is_it(name)).map(|(_, path)| path).collect()
+    }
+
+    /// The name that was probably meant.
+    fn nearest(&self, typed: &str) -> Option<String> {
+        nearest(typed, self.0.iter().map(|(name, _)| name.as_str())).map(str::to_owned)
+    }
+
     /// Puts folders in place of names that were given on the command line. A word that could be either is refused.
     fn replace_names(
         &self,
@@ -135,9 +147,14 @@ impl NamedVaults {
             return Ok(());
         }
         for vault in asked.vaults.iter_mut().filter(|vault| vault.name.is_none() && is_name(&vault.path)) {
-            let mut meant: Vec<&PathBuf> =
-                self.0.iter().filter(|(name, _)| *name == vault.path).map(|(_, path)| path).collect();
             let folder = places.whole(&vault.path).map_err(|refused| refused.at(asked.place.clone()))?;
+            let (mut name, mut meant) = (vault.path.clone(), self.called(|name| name == vault.path));
+            // In another case only if it can mean nothing else: on many systems both could exist.
+            if meant.is_empty() && !files.is_folder(&folder) {
+                let typed = vault.path.to_lowercase();
+                meant = self.called(|name| name.to_lowercase() == typed);
+                name = self.0.iter().find(|(_, path)| meant == [path]).map_or(name, |(known, _)| known.clone());
+            }
             // A folder of that name in the working folder: guessing could serve the wrong notes.
             if !meant.is_empty() && !meant.contains(&&folder) && files.is_folder(&folder) {
                 meant.push(&folder);
@@ -145,7 +162,7 @@ impl NamedVaults {
             match meant.as_slice() {
                 [] => {}
                 [path] => {
-                    *vault = AskedVault { name: Some(vault.path.clone()), ..unnamed(&path.to_string_lossy()) };
+                    *vault = AskedVault { name: Some(name), ..unnamed(&path.to_string_lossy()) };
                 }
                 several => {
                     let paths = several.iter().map(|path| (*path).clone()).collect();
@@ -164,6 +181,7 @@ fn is_name(written: &str) -> bool {
 
 fn existing(
     asked: &RequestedVaults,
+    named: &NamedVaults,
     places: &ConfigPlaces<'_>,
     files: &dyn ConfigFiles,
 ) -> Result<Vec<ChosenVault>, ConfigError> {
@@ -172,7 +190,10 @@ fn existing(
         let place = || asked.place.clone();
         let path = places.whole(given).map_err(|refused| refused.at(place()))?;
         if !files.is_folder(&path) {
-            return Err(ConfigError::VaultMissing { place: place(), given: given.clone(), path });
+            let nearest = named
+                .nearest(given)
+                .filter(|_| name.is_none() && matches!(asked.place, ValueOrigin::Flag(_)) && is_name(given));
+            return Err(ConfigError::VaultMissing { place: place(), given: given.clone(), path, nearest });
         }
         let name = name.clone().unwrap_or_else(|| places.basename(&path));
         found.push(ChosenVault { name, path, access: access.clone() });

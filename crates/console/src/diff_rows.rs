@@ -1,12 +1,12 @@
 //! The difference of two texts, as rows that a page shows: changed lines with some around them, and the changed words in
 //! them.
 
-use std::time::Duration;
+use std::{ops::Range, time::Duration};
 
 use similar::{ChangeTag, DiffOp, TextDiff, group_diff_ops};
 
 use crate::{
-    marked_line::{LinePart, NoteAddress, line_around, marked_line, plain_line},
+    marked_line::{LinePart, NoteAddress, differences, line_around, marked_line, plain_line},
     property_rows::{PropertyRow, property_rows},
 };
 
@@ -19,6 +19,9 @@ const MOST_ROWS: usize = 2_000;
 /// Words are compared only in lines that a person compares by words.
 const LONGEST_COMPARED: usize = 500;
 
+/// Each may take a tenth of a second.
+const MOST_LONG_LINES: usize = 20;
+
 /// What a change does to a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FileDiff {
@@ -30,6 +33,8 @@ pub struct FileDiff {
     /// What no line shows: other line endings, a byte order mark, a missing end of the last line.
     pub facts: Vec<&'static str>,
     pub properties: Vec<PropertyRow>,
+    /// Long lines that were compared.
+    long_lines: usize,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -138,24 +143,34 @@ impl FileDiff {
             .take(room)
             .map(|(old, new)| marked_words(old_lines[old], new_lines[new], address))
             .collect();
-        let common =
-            |one: &str, other: &str| one.bytes().zip(other.bytes()).take_while(|(one, other)| one == other).count();
-        let (old_start, new_start) = (old.start, new.start);
         // A line without one beside it is shown from its start.
-        let differs = |number: usize| {
-            let pair = old_lines.get(old_start + number).zip(new_lines.get(new_start + number));
-            pair.filter(|_| number < pairs.len()).map_or(0, |(old, new)| common(old, new))
-        };
+        let differs: Vec<_> = old
+            .clone()
+            .zip(new.clone())
+            .zip(&pairs)
+            .map(|((old, new), marked)| match marked {
+                Some(_) => Default::default(),
+                None => self.differences(old_lines[old], new_lines[new]),
+            })
+            .collect();
+        let around =
+            |number: usize| differs.get(number).map(|(old, new)| (old.as_slice(), new.as_slice())).unwrap_or_default();
         for (number, old) in old.enumerate().take(room) {
             let marked = pairs.get(number).and_then(Option::as_ref).map(|(old, _)| old.clone());
-            let text = marked.unwrap_or_else(|| line_around(old_lines[old], differs(number), address));
+            let text = marked.unwrap_or_else(|| line_around(old_lines[old], around(number).0, address));
             self.line(LineSign::Removed, Some(old), None, text);
         }
         for (number, new) in new.enumerate().take(room) {
             let marked = pairs.get(number).and_then(Option::as_ref).map(|(_, new)| new.clone());
-            let text = marked.unwrap_or_else(|| line_around(new_lines[new], differs(number), address));
+            let text = marked.unwrap_or_else(|| line_around(new_lines[new], around(number).1, address));
             self.line(LineSign::Added, None, Some(new), text);
         }
+    }
+
+    /// Where two long lines differ, as long as a file has time for that; the others are shown from their start.
+    fn differences(&mut self, old: &str, new: &str) -> (Vec<Range<usize>>, Vec<Range<usize>>) {
+        self.long_lines += 1;
+        if self.long_lines > MOST_LONG_LINES { Default::default() } else { differences(old, new) }
     }
 
     fn line(&mut self, sign: LineSign, old: Option<usize>, new: Option<usize>, text: String) {

@@ -6,6 +6,7 @@ mod approvals;
 mod changed_file;
 mod clients;
 mod graph;
+mod health;
 mod history;
 mod page_frame;
 mod rules;
@@ -19,8 +20,11 @@ pub use activity::{ActivityFilter, ActivityPage, ActivityRow, CallFact, CallPage
 pub use answer::AnswerPage;
 pub use approvals::{ApprovalItem, ApprovalPage, ApprovalsPage, ReviewState};
 pub use changed_file::ChangedFile;
-pub use clients::{ClientsPage, EventRow, GrantRow, RightsFields, SnippetRow, TickedVault, TokenRow, TokenSecretPage};
+pub use clients::{
+    ClientsPage, EventRow, GrantRow, RightsFields, SessionRow, SnippetRow, TickedVault, TokenRow, TokenSecretPage,
+};
 pub use graph::{AddressedText, GraphChoice, GraphFilter, GraphPage, NotePanel, NoteRow, NoteWay};
+pub use health::{FindingRow, FixOffer, HealthPage, KindRow};
 pub use history::{
     HistoryEntry, HistoryFile, HistoryPage, NoteVersion, RestoreChoice, RestoreOffer, RestorePage, VersionsPage,
 };

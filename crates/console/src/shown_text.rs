@@ -4,6 +4,9 @@ use std::fmt::{self, Display, Write};
 
 use lapidary_note::{one_line, visible};
 
+/// Each is many times longer than what it stands for.
+const MOST_MARKS: usize = 100;
+
 /// Text of notes, names and clients as HTML: escaped, with every character visible that would not be, or that would turn
 /// the text around it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -27,6 +30,44 @@ impl ShownText {
             let shown = Self(escaped(part));
             if is_name(number) { push_marked(&mut html, "code", &shown) } else { html.push_str(&shown.0) }
         }
+        Self(html)
+    }
+
+    /// A part of a line of which every character counts: what cannot be seen is set apart as a mark that no text can pass for, also blanks
+    /// from a byte on.
+    pub(crate) fn exact(text: &str, blanks_from: usize) -> Self {
+        const END: &str = "</span>";
+        let (mut html, mut run, mut marks) = (String::with_capacity(text.len() + 16), 0, 0);
+        for (at, c) in text.char_indices() {
+            let end = at + c.len_utf8();
+            let mark = match c {
+                // Joiners depend on what is beside them.
+                '\u{200c}' | '\u{200d}' => continue,
+                '\t' => "→".to_owned(),
+                ' ' if at >= blanks_from => "·".to_owned(),
+                _ if one_line(&text[at..end]) == text[at..end] => continue,
+                _ => format!("U+{:04X}", u32::from(c)),
+            };
+            html.push_str(&Self::line(&text[run..at]).0);
+            // Several in a row are one mark.
+            if run == at && html.ends_with(END) {
+                html.truncate(html.len() - END.len());
+            } else {
+                marks += 1;
+                html.push_str("<span class=\"odd\">");
+            }
+            html.push_str(&mark);
+            html.push_str(END);
+            if c == '\t' {
+                html.push(c);
+            }
+            run = end;
+            // Of a text made to be marked, the rest is shown as elsewhere.
+            if marks == MOST_MARKS {
+                break;
+            }
+        }
+        html.push_str(&Self::line(&text[run..]).0);
         Self(html)
     }
 

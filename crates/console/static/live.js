@@ -45,10 +45,21 @@ export function listen() {
             take(event.data);
             channel.postMessage(event.data);
         };
-        // Signed out, or the server has ended.
-        source.onerror = () => { if (source.readyState === EventSource.CLOSED) say("The server does not answer. Reload the page to try again."); };
+        /** For all tabs. @param {string} kind */
+        const tell = (kind) => {
+            const text = JSON.stringify({ kind });
+            take(text);
+            channel.postMessage(text);
+        };
+        source.onopen = () => tell("connected");
+        // Closed for good: signed out, or what answers is no longer this server. Else the browser tries again.
+        source.onerror = () => tell(source.readyState === EventSource.CLOSED ? "closed" : "lost");
     }));
 }
 
+const LOST = "The server does not answer. Trying again; what is shown may be old.";
+onNews("lost", () => say(LOST));
+onNews("connected", () => unsay(LOST));
+onNews("closed", () => say("The server no longer knows this page. Reload it to try again."));
 // What was missed is more than the server tells.
 onNews("reload", () => location.reload());

@@ -30,7 +30,7 @@ use lapidary_store::{
     Scope, StoreError, TextRoom, VaultDelta, VaultLimits, VaultPath, WalkedFolder, lock, posix, rebased,
 };
 
-pub use digest::{BodyStructure, Digest, LinkDigest, TaskDigest, digest};
+pub use digest::{BodyStructure, DatedTask, Digest, LinkDigest, TaskDigest, day_number, digest};
 pub use live::IndexError;
 pub use visible::{Backlink, FileEntry, ScannedNotes, VisibleFiles, VisibleNotes};
 

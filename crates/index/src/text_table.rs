@@ -47,6 +47,7 @@ impl TextTable {
     pub(crate) fn get(&self, state: &FileState) -> Option<&LoadedText> {
         let (chunk, at) = place(state);
         let loaded = self.chunks.get(chunk)?.get(at)?.as_ref()?;
+        // The same state, not only the same file: a text of an earlier state would answer with what was there before.
         std::ptr::eq(&*loaded.state, state).then_some(loaded)
     }
 
@@ -61,6 +62,7 @@ impl TextTable {
             if chunks.len() <= chunk {
                 chunks.resize_with(chunk + 1, TextChunk::default);
             }
+            // Copies the chunk only if an older table still has it, as a search that is running does.
             let chunk = Arc::make_mut(&mut chunks[chunk]);
             if chunk.is_empty() {
                 chunk.resize_with(CHUNK, || None);
@@ -84,6 +86,7 @@ impl TextTable {
         let is_current = |loaded: &&LoadedText| {
             snapshot.by_id(loaded.state.id).is_some_and(|state| Arc::ptr_eq(state, &loaded.state))
         };
+        // Usually nothing has changed, and the clone shares everything.
         if self.iter().all(|loaded| is_current(&loaded)) {
             return self.clone();
         }

@@ -172,6 +172,9 @@ impl<'s> FileEntry<'s> {
     }
 }
 
+/// Notes whose structure is looked at between two questions whether to go on.
+const NOTES_AT_ONCE: usize = 512;
+
 /// What a file counts that is looked at: so every walk over all files can be stopped.
 const FILE_STEPS: usize = 16;
 
@@ -563,6 +566,27 @@ impl VisibleNotes {
 
     pub fn digest(&self, path: &VaultPath) -> Option<Digest<'_>> {
         digest_of(self.get(path)?.0)
+    }
+
+    /// Applies `look` to the structure of all notes below a folder, on all cores, in path order.
+    pub fn map_notes<'s, T: Send>(
+        &'s self,
+        below: Option<&VaultPath>,
+        go_on: GoOn<'_>,
+        look: impl Fn(FileEntry<'s>, Digest<'s>) -> Option<T> + Sync,
+    ) -> Result<Vec<T>, IndexError> {
+        let states: Vec<&Arc<FileState>> = self.below(below).map(|entry| entry.0).collect();
+        let aside = ChargeAside::of_this_thread();
+        let some = |states: &[&'s Arc<FileState>]| {
+            // An error is what ends a parallel walk early.
+            if !go_on() {
+                return Err(IndexError::Stopped);
+            }
+            let found = |state: &&'s Arc<FileState>| look(FileEntry(state), digest_of(state)?);
+            Ok(aside.charge(|| states.iter().filter_map(found).collect::<Vec<T>>()))
+        };
+        let found: Vec<Vec<T>> = states.par_chunks(NOTES_AT_ONCE).map(some).collect::<Result<_, _>>()?;
+        Ok(found.into_iter().flatten().collect())
     }
 
     /// The other notes that mention a file by its name, in path order: all that link to it, including definitions of

@@ -23,6 +23,7 @@ mod parse;
 mod prompt;
 mod properties;
 mod quote;
+mod rendered_html;
 mod span;
 mod tags;
 mod tasks;
@@ -61,8 +62,9 @@ pub use memory::{ChargeAside, ChargedThread, MemoryKeeper, charge_thread, charge
 pub use note::{Note, NoteStructure};
 pub use prompt::{PromptSlot, filled_prompt, prompt_slots};
 pub use quote::{Quoted, one_line, outside_quotations, quoted, visible, visible_json};
+pub use rendered_html::HtmlTooLong;
 pub use tags::{PropertyTag, Tag};
-pub use tasks::{Task, TaskField, TaskFieldKind};
+pub use tasks::{Task, TaskField, TaskFieldKind, TaskFieldStyle, TaskLine, TaskPriority, TaskState};
 pub use text::{LineEnding, NotUtf8, shown_text};
 pub use work::{GoesOn, WatchedWork, WorkStopped, check_work, count_steps, steps_of, watch_work};
 pub use yaml::{NodeContent, Property, YamlNode, YamlValue, read_yaml};

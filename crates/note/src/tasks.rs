@@ -8,8 +8,10 @@ use crate::{
 };
 
 mod fields;
+mod task_line;
 
 pub use fields::{TaskField, TaskFieldKind};
+pub use task_line::{TaskFieldStyle, TaskLine, TaskPriority};
 
 /// A list item with a box: `- [x] text`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,9 +29,28 @@ pub struct Task {
     pub fields: Vec<TaskField>,
 }
 
+/// What a box means to people and to the Tasks plugin, which knows others by its settings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TaskState {
+    /// Also in progress, moved, important: whatever is neither of the others.
+    Open,
+    Done,
+    Cancelled,
+}
+
+impl TaskState {
+    pub fn of(status: char) -> Self {
+        match status {
+            'x' | 'X' => Self::Done,
+            '-' => Self::Cancelled,
+            _ => Self::Open,
+        }
+    }
+}
+
 impl Task {
     pub fn is_completed(&self) -> bool {
-        matches!(self.status, 'x' | 'X')
+        TaskState::of(self.status) == TaskState::Done
     }
 }
 

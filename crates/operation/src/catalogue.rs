@@ -70,6 +70,8 @@ pub enum OffReason {
     Profile,
     /// The scopes of the caller's token do not cover it.
     Scope,
+    /// Its group needs a setting that the owner has not made.
+    NotSetUp(ToolGroup),
     /// It needs the command palette of the app, which the owner has not opened.
     Commands,
     /// It acts on the whole vault, and the caller has only part of it.
@@ -87,6 +89,8 @@ pub struct ToolSelection {
     pub commands: bool,
     /// File tools are listed under their original names, so their clients are those of the original.
     pub dotted_names: bool,
+    /// Groups that lack a setting without which they could do nothing.
+    pub not_set_up: Vec<ToolGroup>,
 }
 
 impl ToolSelection {
@@ -273,7 +277,8 @@ impl ToolChoice {
     }
 }
 
-/// Read-only wins over exclusion, exclusion over choice. The palette of the app is listed as soon as it is open. A choice without `default` is exhaustive.
+/// Read-only wins over exclusion, exclusion over choice. The palette of the app is listed as soon as it is open. A
+/// choice without `default` is exhaustive.
 fn standing(
     spec: &ToolSpec,
     chosen: &[ToolChoice],
@@ -282,11 +287,13 @@ fn standing(
 ) -> ToolStanding {
     let open_ended =
         chosen.is_empty() || chosen.iter().any(|choice| matches!(choice, ToolChoice::Default | ToolChoice::All));
-    let by_default = ToolChoice::Default.covers(spec);
+    let (by_default, group) = (ToolChoice::Default.covers(spec), spec.declaration.group);
     if selection.read_only && (spec.writes() || spec.is_command) {
         ToolStanding::Off(OffReason::ReadOnly)
     } else if spec.is_command && !selection.commands {
         ToolStanding::Off(OffReason::Commands)
+    } else if selection.not_set_up.contains(&group) {
+        ToolStanding::Off(OffReason::NotSetUp(group))
     } else if excluded.iter().any(|choice| choice.covers(spec)) {
         ToolStanding::Off(OffReason::Excluded)
     } else if chosen.iter().any(|choice| choice.covers(spec)) || (chosen.is_empty() && by_default) {

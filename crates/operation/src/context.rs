@@ -27,6 +27,8 @@ pub struct Context<'a> {
     pub budget: MemoryBudget,
     /// The folder of the vaults in which every note is a playbook.
     pub skills: Option<&'a VaultPath>,
+    /// The folder of the vaults in which assistants keep what they remember.
+    pub memory: Option<&'a VaultPath>,
     /// When the call was made, in the owner's time zone. Few tools need it, and looking up a zone takes a while.
     pub now: LazyCell<Zoned, &'a dyn Fn() -> Zoned>,
     /// The latest lines of the vault's log, oldest first, for a tool that needs them.

@@ -66,10 +66,12 @@ pub enum ToolGroup {
     Agent,
     /// What only the Obsidian app can do.
     Skill,
+    /// What assistants remember, in a folder that the owner names; off until then.
+    Memory,
 }
 
 impl ToolGroup {
-    pub const ALL: [Self; 5] = [Self::Read, Self::Vault, Self::Edit, Self::Agent, Self::Skill];
+    pub const ALL: [Self; 6] = [Self::Read, Self::Vault, Self::Edit, Self::Agent, Self::Skill, Self::Memory];
 
     pub fn name(self) -> &'static str {
         match self {
@@ -78,6 +80,7 @@ impl ToolGroup {
             Self::Edit => "edit",
             Self::Agent => "agent",
             Self::Skill => "skill",
+            Self::Memory => "memory",
         }
     }
 }

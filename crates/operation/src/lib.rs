@@ -64,7 +64,7 @@ pub use profile::{BUILT_IN_PROFILES, ProfileRules, ProfileView};
 pub use read_operation::{OpenedVaults, OperationDeclaration, ReadOperation, VaultChoice, VaultView};
 pub use reason::{
     ArgumentProblem, BlockCandidate, DiskFault, FilePart, HeadingCandidate, Interruption, NameWanted, NearText,
-    OfferedTools, PartCandidates, PathRefusal, Reason, ReasonKind, WireCode, clipped,
+    OfferedTools, PartCandidates, PathRefusal, Reason, ReasonKind, TaskCandidate, WireCode, clipped,
 };
 pub use renamed::{RENAMED_TOOLS, SuccessorTool, successor};
 pub use rest_payload::{RestOpenNote, RestPayload, RestPeriodic, RestPlace};

@@ -11,7 +11,7 @@ use lapidary_vault::{JoinError, PathError, VaultPath};
 
 use crate::{
     AppFault, AppNeed, ArgumentProblem, Bug, DiskFault, FilePart, Interruption, NameWanted, NearText, OffReason,
-    PartCandidates, PathRefusal, Reason,
+    PartCandidates, PathRefusal, Reason, TaskCandidate,
 };
 
 /// A path within a sentence.
@@ -135,6 +135,7 @@ said_as_it_is!(
     DiskFault,
     Interruption,
     NearText,
+    TaskCandidate,
     Bug,
     PathError,
     EditError,

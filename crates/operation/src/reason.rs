@@ -24,7 +24,7 @@ use crate::quote::Prose;
 
 pub use kind::WireCode;
 pub use offered::OfferedTools;
-pub use part::{BlockCandidate, FilePart, HeadingCandidate, NearText, PartCandidates};
+pub use part::{BlockCandidate, FilePart, HeadingCandidate, NearText, PartCandidates, TaskCandidate};
 pub use table::{Reason, ReasonKind};
 
 /// One problem with the arguments, and where it is.

@@ -54,10 +54,12 @@ impl Executor {
         if !spec.kind.needs_vault() {
             return Vec::new();
         }
+        // One that can delete may also only write, as `bulk_apply` does, and other rules hold for that.
         let effects =
             if spec.effect == Effect::Read { vec![Effect::Read] } else { vec![Effect::Write, Effect::Destroy] };
         let effects = effects.into_iter().filter(|effect| *effect <= spec.effect);
         let decide = |effect: Effect| -> Result<(RuleDecision, DecidedBy), Reason> {
+            // In the order of the stages, so that the first refusal is the one that a call would get.
             entry.authorize()?;
             let served = self.setup.vaults.pick(&principal.grant, vault)?;
             let scope = self.scope(served, &principal.grant)?;

@@ -2,7 +2,9 @@
 
 mod batches;
 mod everyday;
+mod graph;
 mod hashes;
+mod health;
 mod query_texts;
 
 use std::sync::Arc;

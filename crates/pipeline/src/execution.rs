@@ -15,6 +15,7 @@ use serde_json::{Map, Value};
 use crate::{
     CallProgress, ChangePreview, Executor, ExecutorSetup, Invocation, Operation, Outcome, OwnerReview, Principal,
     Question, Refusal, RuleDecision, ServedVault,
+    call_bounds::CallBounds,
     confirmation::VerifiedToken,
     digest::digest,
     linked_places::LinkedPlaces,
@@ -46,6 +47,8 @@ pub(crate) struct Execution<'a> {
     pub(crate) given_hash: ContentHash,
     /// The same after they were checked and repaired.
     pub(crate) arguments: Map<String, Value>,
+    /// What the caller says about any change, which is not for the tool.
+    pub(crate) bounds: CallBounds,
     /// What was wrong with them; the answer says so.
     pub(crate) repairs: Vec<String>,
     /// The files that they name.
@@ -182,6 +185,7 @@ impl<'a> Execution<'a> {
             given_hash: digest(&given),
             given,
             arguments: Map::new(),
+            bounds: CallBounds::default(),
             repairs: Vec::new(),
             files: Vec::new(),
             is_checked: false,

@@ -49,6 +49,8 @@ pub struct ExecutorSetup {
     pub asks_before_deleting: bool,
     /// The folder of the vaults where every note is a playbook.
     pub skills: Option<VaultPath>,
+    /// The folder of the vaults in which assistants keep what they remember.
+    pub memory: Option<VaultPath>,
     pub limits: CallLimits,
     pub clock: Clock,
 }

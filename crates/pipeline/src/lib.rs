@@ -7,6 +7,7 @@ mod approvals;
 mod asked_change;
 mod audit;
 mod batch;
+mod call_bounds;
 mod call_lanes;
 mod clock;
 mod confirmation;

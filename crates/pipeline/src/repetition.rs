@@ -76,6 +76,7 @@ impl CallFingerprint {
 
     /// A fingerprint of the answer, without what it only repeats of the request.
     pub(crate) fn outcome(&self, rendered: &RenderedReply) -> ContentHash {
+        // Two wordings that find the same would differ in their answers by the wording alone.
         let Some(WordSearch { texts, .. }) = &self.search else { return rendered.digest() };
         let is_echo = |value: &Value| value.as_str().is_some_and(|said| texts.iter().any(|text| text == said));
         let mut facts = rendered.facts();
@@ -112,6 +113,7 @@ fn canonical(spec: &ToolSpec, arguments: &Map<String, Value>) -> Map<String, Val
         None => matches!(value, Value::Null | Value::Bool(false)),
     };
     let trimmed = |value: &Value| match value {
+        // In text that is written, a blank at the end makes a difference; in a search it makes none.
         Value::String(text) if spec.searches_by.is_empty() => Value::String(text.clone()),
         Value::String(text) => Value::String(text.trim().to_owned()),
         other => other.clone(),

@@ -63,7 +63,7 @@ impl Executor {
             // Unreadable rules are reported when a call comes.
             let Ok(scope) = vault.scope(self.setup.clock.now()) else { continue };
             let Ok(found) = vault.rules_without_effect(&scope, &approval, &|| true) else { continue };
-            words.extend(found.into_iter().map(|(UnmatchedRule { source, rule }, nearest)| {
+            words.extend(found.into_iter().map(|(UnmatchedRule { source, rule, .. }, nearest)| {
                 let nearest = nearest.map_or_else(String::new, |nearest| format!("; did you mean `{nearest}`?"));
                 format!("{source}: `{rule}` matches nothing in the vault `{}`{nearest}", vault.name())
             }));

@@ -104,6 +104,7 @@ impl TestSetup {
             waits_for_approval: self.waits_for_approval,
             asks_before_deleting: self.asks_before_deleting,
             skills: VaultPath::parse("Skills").ok(),
+            memory: VaultPath::parse("Memory").ok(),
             limits: CallLimits {
                 max_file_bytes: self.max_file_bytes,
                 max_change_bytes: self.max_change_bytes,

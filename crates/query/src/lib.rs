@@ -14,6 +14,7 @@ mod luxon;
 mod moment;
 mod nearest;
 mod pattern;
+mod recurrence;
 mod result_text;
 mod row;
 mod search;
@@ -36,6 +37,7 @@ pub use pattern::{
     ExpressionFault, ExpressionFlags, LetterCase, LineCount, LineMatch, MatchingLines, Pattern, PatternError,
     PatternKind, PatternOptions, ReplaceError, Replacement, Replacer, TooManyAttempts, lines_after, lines_before,
 };
+pub use recurrence::RecurrenceRule;
 pub use result_text::{csv_record, joined_lines};
 pub use row::{
     FoundField, FrontmatterState, NoteField, PropertyVisitor, Row, RowBlock, RowField, RowHeading, RowItem, RowLink,

@@ -163,8 +163,8 @@ fn search(
         hits.extend(rest.map(|state| search.by_path(&state, &starts)));
     }
     let meant = search.query.wanted().into_iter().filter_map(|words| {
-        let scores = search.scores(words).filter(|scores| scores.meant)?;
-        Some((words.terms.join(" "), scores.variants.clone()))
+        let scores = search.scores(words).filter(|scores| scores.corrected > 0)?;
+        Some((words.terms.join(" "), scores.variants[..scores.corrected].to_vec()))
     });
     let meant = meant.collect();
     // It borrows the search, whose parts are moved out below.

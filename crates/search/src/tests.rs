@@ -303,6 +303,15 @@ fn if_no_note_has_all_words_those_with_most_come_first() {
 }
 
 #[test]
+fn a_correction_is_searched_in_all_its_forms() {
+    let vault = vault(&[("a.md", "slate"), ("b.md", "slates"), ("c.md", "moss")]);
+    let answer = asked(&live(vault.path()), &open(), "slaet");
+    let names: Vec<&str> = answer.hits.iter().map(|hit| hit.path.as_str()).collect();
+    assert_eq!(names, ["a.md", "b.md"]);
+    assert_eq!(answer.meant, [("slaet".to_owned(), vec!["slate".to_owned()])]);
+}
+
+#[test]
 fn a_word_that_occurs_elsewhere_is_not_a_misspelling() {
     let vault = vault(&[("Gutter.md", "the guter leaks"), ("a.md", "rain 2026")]);
     let answer = asked(&live(vault.path()), &open(), "content:gutter");

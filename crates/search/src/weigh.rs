@@ -1,5 +1,7 @@
 //! The weights of words in the documents that contain them.
 
+use std::collections::BTreeSet;
+
 use lapidary_query::{FuzzyWord, Words, word_forms};
 
 use super::{
@@ -30,8 +32,8 @@ pub(super) struct TermScores {
     pub(super) rarity: f32,
     /// Terms other than the word itself that count as it.
     pub(super) variants: Vec<String>,
-    /// No document contains the word, so corrections were searched.
-    pub(super) meant: bool,
+    /// How many of these, from the first on, are corrections of a word that no document contains.
+    pub(super) corrected: usize,
 }
 
 /// Words being looked up.
@@ -45,11 +47,11 @@ struct TermScorer<'c> {
 impl ReadableCorpus<'_> {
     pub(super) fn scores_of(&self, words: &Words) -> TermScores {
         let mut weighing = TermScorer { corpus: self, words, values: vec![0.0; self.total()], variants: Vec::new() };
-        let meant = match words.terms.as_slice() {
+        let corrected = match words.terms.as_slice() {
             [term] => weighing.put_word(term),
             _ => {
                 weighing.put_phrase();
-                false
+                0
             }
         };
         let TermScorer { values, variants, .. } = weighing;
@@ -57,13 +59,13 @@ impl ReadableCorpus<'_> {
         let held = documents.count() as f32;
         // The inverse document frequency of BM25, which is never negative in this form.
         let rarity = (1.0 + (self.readable.count as f32 - held + 0.5) / (held + 0.5)).ln();
-        TermScores { documents, values, rarity, variants, meant }
+        TermScores { documents, values, rarity, variants, corrected }
     }
 }
 
 impl TermScorer<'_> {
-    /// Whether corrections were searched, because no document contains the word.
-    fn put_word(&mut self, term: &str) -> bool {
+    /// The number of corrections that were searched because no document contains the word.
+    fn put_word(&mut self, term: &str) -> usize {
         let mut found = self.put_term(term, 1.0);
         if !self.words.exact {
             for form in word_forms(term).into_iter().chain(self.words.also.clone()) {
@@ -83,7 +85,7 @@ impl TermScorer<'_> {
         }
         // A word that exists in the name of a note is not misspelt, even if the search is about contents only.
         let is_nowhere = || self.corpus.whole && !(self.words.content && self.is_held(term));
-        !found && !self.words.exact && is_nowhere() && self.put_meant(term)
+        if !found && !self.words.exact && is_nowhere() { self.put_meant(term) } else { 0 }
     }
 
     /// Whether a readable document contains it anywhere.
@@ -95,9 +97,9 @@ impl TermScorer<'_> {
         })
     }
 
-    /// The nearest words that a readable document contains. Returns whether there are any.
-    fn put_meant(&mut self, term: &str) -> bool {
-        let Some(fuzzy) = FuzzyWord::new(term) else { return false };
+    /// The nearest words that a readable document contains, and how many there are.
+    fn put_meant(&mut self, term: &str) -> usize {
+        let Some(fuzzy) = FuzzyWord::new(term) else { return 0 };
         let mut near: Vec<(usize, String)> = Vec::new();
         for (part, _) in self.corpus.parts() {
             let terms = part.segment.alike(term, 2 * fuzzy.limit()).map(|term| part.segment.term(term));
@@ -105,7 +107,7 @@ impl TermScorer<'_> {
         }
         near.sort_unstable();
         near.dedup();
-        let mut nearest = None;
+        let (mut nearest, mut meant) = (None, Vec::new());
         for (distance, term) in near {
             // Corrections of one distance only: a nearer one is far more likely to be meant.
             if nearest.is_some_and(|nearest| distance > nearest) {
@@ -113,10 +115,19 @@ impl TermScorer<'_> {
             }
             if self.put_term(&term, CORRECTION_WEIGHT) {
                 nearest = Some(distance);
-                self.variants.push(term);
+                meant.push(term);
             }
         }
-        nearest.is_some()
+        // A search for the correction would find its forms too.
+        let forms: BTreeSet<String> = meant.iter().flat_map(|term| word_forms(term)).collect();
+        let corrected = meant.len();
+        for form in forms {
+            if !meant.contains(&form) && self.put_term(&form, CORRECTION_WEIGHT * WORD_FORM_WEIGHT) {
+                meant.push(form);
+            }
+        }
+        self.variants.extend(meant);
+        corrected
     }
 
     /// Whether any readable document contains it.

@@ -5,6 +5,7 @@ use std::time::{Duration, SystemTime};
 use lapidary_auth::{GrantRecord, SecurityEventKind, TokenRecord, TokenRights, UnixSeconds};
 use lapidary_config::{Config, plain_name};
 use lapidary_pipeline::Clock;
+use lapidary_query::nearest;
 use lapidary_tools::BUILT_IN_PROFILES;
 use lapidary_vault::PathPrefix;
 
@@ -76,6 +77,28 @@ pub(crate) fn check_rights(rights: &TokenRights, config: &Config) -> Result<(), 
     Ok(())
 }
 
+/// A vault for a token, as it is spelt where it is served: a token with another name would be valid and open nothing.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum TokenVault {
+    Known(String),
+    /// None is called so here. A server may have been given it on its own command line, or by the variables of its service.
+    Unknown(String),
+}
+
+pub(crate) fn token_vault(given: &str, known: &[String]) -> Result<TokenVault, String> {
+    if known.iter().any(|name| name == given) {
+        return Ok(TokenVault::Known(given.to_owned()));
+    }
+    let alike: Vec<&String> = known.iter().filter(|name| name.to_lowercase() == given.to_lowercase()).collect();
+    if let [only] = alike.as_slice() {
+        return Ok(TokenVault::Known((*only).clone()));
+    }
+    match nearest(given, known.iter().map(String::as_str)) {
+        Some(near) => Err(format!("there is no vault '{given}'; did you mean '{near}'?")),
+        None => Ok(TokenVault::Unknown(given.to_owned())),
+    }
+}
+
 pub(crate) fn rights_in_words(rights: &TokenRights) -> String {
     let mut words = vec![rights.profile.clone().unwrap_or_else(|| "the server's profile".to_owned())];
     if rights.read_only {
@@ -103,4 +126,19 @@ pub(crate) fn written(moment: UnixSeconds) -> String {
 /// `2026-11-15 20:15`
 pub(crate) fn day(moment: UnixSeconds) -> String {
     written(moment).chars().take(16).collect::<String>().replace('T', " ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_is_for_a_vault_as_it_is_spelt() {
+        let known = ["Notes", "Work", "work"].map(str::to_owned);
+        assert_eq!(token_vault("notes", &known), Ok(TokenVault::Known("Notes".to_owned())));
+        assert_eq!(token_vault("work", &known), Ok(TokenVault::Known("work".to_owned())));
+        assert!(token_vault("WORK", &known).is_err(), "it could be either");
+        assert_eq!(token_vault("Nots", &known), Err("there is no vault 'Nots'; did you mean 'Notes'?".to_owned()));
+        assert_eq!(token_vault("Family", &known), Ok(TokenVault::Unknown("Family".to_owned())));
+    }
 }

@@ -11,7 +11,7 @@ use lapidary_pipeline::{
     ServedVaults,
 };
 use lapidary_query::nearest;
-use lapidary_tools::{AppBridge, BUILT_IN_PROFILES, Effect, ScanLimits, TOOLS, ToolSelection};
+use lapidary_tools::{AppBridge, BUILT_IN_PROFILES, Effect, ScanLimits, TOOLS, ToolGroup, ToolSelection};
 use lapidary_vault::{
     FolderNames, GlobError, InnerVault, PathGlobs, PathPrefix, Policy, ScopeError, Vault, VaultLimits, VaultPath,
     store::{
@@ -57,8 +57,8 @@ pub(crate) enum StartError {
     Scope(#[from] ScopeError),
     #[error("`{list}` of the vault '{vault}': {error}")]
     Globs { vault: String, list: &'static str, error: GlobError },
-    #[error("skills_folder: write a folder of the vault that is not hidden, like Skills")]
-    Skills,
+    #[error("{setting}: write a folder of the vault that is not hidden, like {example}")]
+    HiddenFolder { setting: &'static str, example: &'static str },
     #[error("the demo vault could not be unpacked: {0}")]
     Demo(std::io::Error),
     #[error("`vaults` of the token '{name}': write some of those that are served: {}", vaults.join(", "))]
@@ -107,6 +107,7 @@ pub(crate) fn assemble(
         read_only: config.access.read_only,
         commands: config.app.commands && config.app.is_used,
         dotted_names: config.tools.dotted_names,
+        not_set_up: if config.memory.is_none() { vec![ToolGroup::Memory] } else { Vec::new() },
     };
     let names: Vec<String> = vaults.iter().map(|served| served.vault.name().to_owned()).collect();
     let grants = GrantMaker::new(config, selection, names);
@@ -132,7 +133,8 @@ pub(crate) fn assemble(
         // No other process sees the copy of the demo vault, so no approval could be given.
         waits_for_approval: config.approval.pending && demo.is_none(),
         asks_before_deleting: config.ask_before_deleting,
-        skills: config.skills.as_deref().map(skills_folder).transpose()?,
+        skills: vault_folder("skills_folder", "Skills", config.skills.as_deref())?,
+        memory: vault_folder("memory_folder", "Memory", config.memory.as_deref())?,
         limits: limits(config),
         clock: Clock::system(),
     };
@@ -268,7 +270,8 @@ fn stored_rights(auth: &AuthStore, name: &str) -> Result<Option<TokenRights>, Au
 /// The tokens that the owner made, whichever vaults are served.
 pub(crate) fn auth_store(state: PathBuf) -> AuthStore {
     AuthStore::new(Box::new(move |make| {
-        open_state_database(&state, AUTH_FILE, make).map_err(|error| error.to_string())
+        open_state_database(&state, AUTH_FILE, make)
+            .map_err(|error| format!("{error}, in the state folder {} (LAPIDARY_STATE_DIR)", state.display()))
     }))
 }
 
@@ -281,11 +284,16 @@ impl From<GrantError> for StartError {
     }
 }
 
-/// Names that start with a dot are closed, so no playbook would ever be found there.
-fn skills_folder(written: &str) -> Result<VaultPath, StartError> {
-    let folder = VaultPath::parse(written).map_err(|_| StartError::Skills)?;
-    let hidden = folder.as_str().split('/').any(|name| name.starts_with('.'));
-    if hidden { Err(StartError::Skills) } else { Ok(folder) }
+/// Names that start with a dot are closed, so nothing could ever be read or written there.
+fn vault_folder(
+    setting: &'static str,
+    example: &'static str,
+    written: Option<&str>,
+) -> Result<Option<VaultPath>, StartError> {
+    let Some(written) = written else { return Ok(None) };
+    let is_hidden = |folder: &VaultPath| folder.as_str().split('/').any(|name| name.starts_with('.'));
+    let folder = VaultPath::parse(written).ok().filter(|folder| !is_hidden(folder));
+    folder.map(Some).ok_or(StartError::HiddenFolder { setting, example })
 }
 
 fn rules(approval: &lapidary_config::ApprovalConfig) -> Result<ApprovalRules, StartError> {

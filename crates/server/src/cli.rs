@@ -26,7 +26,10 @@ pub(crate) use history_arguments::{
     ApprovalWord, Approvals, CheckpointWord, Checkpoints, ConsoleArguments, ExportArguments, ListedChanges,
     LogArguments, StatusArguments, UndoArguments,
 };
-pub(crate) use note_arguments::{AppendArguments, LinksArguments, QueryArguments, ReadArguments, Search};
+pub(crate) use note_arguments::{
+    AppendArguments, DailyArguments, HealthArguments, LinksArguments, QueryArguments, ReadArguments, Search,
+    TasksArguments,
+};
 #[cfg(test)]
 pub(crate) use note_arguments::{NotePart, PrintedFormat};
 pub(crate) use setup_arguments::{
@@ -49,6 +52,9 @@ pub(crate) enum Command {
     Read(ReadArguments),
     Append(AppendArguments),
     Links(LinksArguments),
+    Tasks(TasksArguments),
+    Daily(DailyArguments),
+    Health(HealthArguments),
     Search(Search),
     Query(QueryArguments),
     Tools(ToolsArguments),
@@ -133,6 +139,9 @@ enum CommandWord {
     Read(ReadArguments),
     Append(AppendArguments),
     Links(LinksArguments),
+    Tasks(TasksArguments),
+    Daily(DailyArguments),
+    Health(HealthArguments),
     Undo(UndoArguments),
     Console(ConsoleArguments),
     #[command(name = "log", visible_alias = "audit")]
@@ -208,13 +217,35 @@ fn flags_of(matches: &ArgMatches) -> Result<CommonFlags, clap::Error> {
     }
 }
 
+/// The line with list items such as `- [ ] pay` behind a `--`, where they are text. No option has a blank after its dash, and people
+/// append list items more often than anything else.
+fn with_list_items(line: impl Iterator<Item = OsString>) -> Vec<OsString> {
+    let (mut words, mut text, mut ended) = (Vec::new(), Vec::new(), Vec::new());
+    let mut line = line;
+    let mut in_text = false;
+    for word in line.by_ref() {
+        if word == "--" {
+            ended.push(word);
+            break;
+        }
+        let starts = |mark: &str| word.as_encoded_bytes().starts_with(mark.as_bytes());
+        // Words right after an item follow it, so that the text keeps its order.
+        in_text = starts("- ") || (in_text && !starts("-"));
+        if in_text { text.push(word) } else { words.push(word) }
+    }
+    if !text.is_empty() && ended.is_empty() {
+        ended.push("--".into());
+    }
+    words.into_iter().chain(ended).chain(text).chain(line).collect()
+}
+
 /// Parses a command line, program name first. Wrong usage is an error with its message and exit code (2).
 pub(crate) fn parse<T>(line: impl IntoIterator<Item = T>) -> Result<Invocation, clap::Error>
 where
     T: Into<OsString> + Clone,
 {
     let mut declared = declaration();
-    let matches = declared.try_get_matches_from_mut(line)?;
+    let matches = declared.try_get_matches_from_mut(with_list_items(line.into_iter().map(Into::into)))?;
     let flags = flags_of(&matches)?;
     let CommandLine { listen, color: colours, word } =
         CommandLine::from_arg_matches(&matches).map_err(|error| error.format(&mut declared))?;
@@ -262,6 +293,9 @@ impl CommandWord {
             Self::Read(own) => Command::Read(own),
             Self::Append(own) => Command::Append(own),
             Self::Links(own) => Command::Links(own),
+            Self::Tasks(own) => Command::Tasks(own),
+            Self::Daily(own) => Command::Daily(own),
+            Self::Health(own) => Command::Health(own),
             Self::Checkpoints(own) => Command::Checkpoints(own),
             Self::Approvals(own) => Command::Approvals(own),
             Self::Token(word) => Command::Token(word),

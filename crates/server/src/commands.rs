@@ -7,10 +7,12 @@ mod change_list;
 mod checkpoints;
 mod command_hint;
 mod console;
+mod daily;
 mod doctor;
 mod explain;
 mod found_vaults;
 mod greeting;
+mod health;
 mod install;
 mod links;
 pub(crate) mod local_time;
@@ -27,6 +29,7 @@ mod serve;
 mod settings;
 mod status;
 mod table;
+mod tasks;
 mod terminal_style;
 mod token;
 mod tool_page;
@@ -64,6 +67,7 @@ use call::OwnerCalls;
 pub(crate) use change_list::client_name;
 pub(crate) use command_hint::{CommandHint, quoted_word};
 use greeting::GreetedVaults;
+pub(crate) use report::on_terminal;
 use screen::Screen;
 use terminal_style::TerminalStyle;
 
@@ -160,7 +164,8 @@ pub(crate) fn run(invocation: &Invocation) -> ExitCode {
     match &invocation.command {
         Command::Token(word) => {
             let out = &mut io::stdout().lock();
-            return ended(invocation, token::run(word, &config, &mut Screen::new(out, &surroundings)));
+            let vaults = vaults_of_tokens(&invocation.flags, &surroundings);
+            return ended(invocation, token::run(word, &config, &vaults, &mut Screen::new(out, &surroundings)));
         }
         Command::Owner(word) => return ended(invocation, owner::run(word, &config)),
         Command::Doctor(arguments) => {
@@ -194,7 +199,9 @@ pub(crate) fn run(invocation: &Invocation) -> ExitCode {
 fn ended(invocation: &Invocation, result: Result<CommandOutcome, CommandFailure>) -> ExitCode {
     match result {
         Ok(CommandOutcome::Well) => ExitCode::SUCCESS,
-        Ok(CommandOutcome::Refused | CommandOutcome::NothingFound) => ExitCode::from(EXIT_FAILED),
+        Ok(CommandOutcome::Refused | CommandOutcome::NothingFound | CommandOutcome::GraveFindings) => {
+            ExitCode::from(EXIT_FAILED)
+        }
         // The reader of our output has closed the pipe.
         Err(CommandFailure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(failure) => {
@@ -237,6 +244,8 @@ pub(crate) enum CommandOutcome {
     Refused,
     /// A search, a query or a list is empty.
     NothingFound,
+    /// A check found something grave.
+    GraveFindings,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -280,6 +289,9 @@ fn execute(
         Command::Read(read) => read_note::run(read, calls, screen),
         Command::Append(append) => append::run(append, calls, screen),
         Command::Links(links) => links::run(links, calls, screen),
+        Command::Tasks(tasks) => tasks::run(tasks, calls, screen),
+        Command::Daily(daily) => daily::run(daily, calls, screen),
+        Command::Health(health) => health::run(health, calls, screen),
         Command::Search(search) => search::run(search, calls, screen),
         Command::Query(query) => query::run(query, calls, screen),
         Command::Tools(listing) => tools::run(listing.json, assembled, screen),
@@ -304,6 +316,15 @@ fn execute(
         | Command::Explain(_)
         | Command::Completions(_) => Ok(CommandOutcome::Well),
     }
+}
+
+/// The names of the vaults that a server may have: configured, listed by Obsidian, or in use.
+fn vaults_of_tokens(flags: &CommonFlags, surroundings: &ProcessEnvironment) -> Vec<String> {
+    let mut names = lapidary_config::vault_names(&sources(flags, surroundings, false));
+    names.extend(found_vaults::names_in_use(flags, surroundings));
+    names.sort();
+    names.dedup();
+    names
 }
 
 /// The names of vaults for a shell that completes.

@@ -48,7 +48,7 @@ use self::{
     client_identity::AuthChallenge,
     client_limits::RequestLimits,
     connection_snippets::{ConnectionSnippet, ConnectionStyle, snippets},
-    console::{Console, ConsoleSite},
+    console::{Console, ConsoleSite, ServedEndpoint},
     endpoint::{Endpoint, EndpointParts},
     event_streams::EventStreams,
     oauth::{AuthorizationServer, PublicDocuments, ServerSurroundings, TokenIssuer},
@@ -109,11 +109,14 @@ pub(crate) async fn serve(
     if let Some(server) = authorization_server(&clients, settings, &origin, &door, OutgoingFetch::for_strangers()) {
         pages = pages.merge(server.routes());
     }
-    if let Some(site) = console_site {
-        pages = pages.merge(Console::new(Arc::clone(&executor), owner, door, site, stopping.clone()).routes());
-    }
     let challenge = challenge(documents.as_ref());
     let endpoint = endpoint(&executor, mcp.clone(), settings, clients, challenge, stopping.clone());
+    if let Some(site) = console_site {
+        let url = format!("{origin}{}", settings.endpoint_path);
+        let served = ServedEndpoint { url, sessions: endpoint.0.sessions.clone() };
+        let console = Console::new(Arc::clone(&executor), owner, door, site, stopping.clone(), Some(served));
+        pages = pages.merge(console.routes());
+    }
     let streams = settings.sse.then(|| {
         Arc::new(EventStreams {
             endpoint: endpoint.clone(),

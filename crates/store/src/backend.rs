@@ -6,8 +6,8 @@ use std::{any::Any, time::SystemTime};
 use lapidary_note::ContentHash;
 
 use crate::{
-    ChangeOrigin, ChangeSet, CheckpointRecord, ContentGuard, FileStamp, FileStat, LedgerError, PathFilter, Receipt,
-    Scope, StoreError, TextRoom, VaultPath, WalkedFolder,
+    ChangeOrigin, ChangeSet, CheckpointRecord, ContentGuard, FileStamp, FileStat, KeyedCall, LedgerError, PathFilter,
+    Receipt, Scope, StoreError, TextRoom, VaultPath, WalkedFolder,
 };
 
 /// Checks the place a path really leads to, so that a link inside the vault opens nothing that is closed.
@@ -40,6 +40,11 @@ pub trait Backend: Send + Sync {
 
     /// Metadata of a file, without reading it; `None` if there is nothing at all, not even a broken link.
     fn stamp(&self, path: &VaultPath) -> Result<Option<FileStamp>, StoreError>;
+
+    /// The same for several files, or which of them failed.
+    fn stamps(&self, paths: &[VaultPath]) -> Result<Vec<Option<FileStamp>>, (usize, StoreError)> {
+        paths.iter().enumerate().map(|(at, path)| self.stamp(path).map_err(|error| (at, error))).collect()
+    }
 
     /// Appends the content of a file reported by [`Backend::changes_since`], and says which state of it that was.
     fn load(&self, path: &VaultPath, max_bytes: u64, into: &mut Vec<u8>) -> Result<FileStat, StoreError>;
@@ -115,6 +120,16 @@ pub trait History {
     /// The checkpoint of the change that was made on this approval.
     fn approved(&self, _approval: &ContentHash) -> Result<Option<CheckpointRecord>, LedgerError> {
         Ok(None)
+    }
+
+    /// The change that was made by a call with this key, unless that was before a moment.
+    fn keyed(&self, _key: &ContentHash, _since: SystemTime) -> Result<Option<KeyedCall>, LedgerError> {
+        Ok(None)
+    }
+
+    /// Keeps what was answered to a call with a key.
+    fn keep_reply(&self, _checkpoint: &str, _reply: &[u8]) -> Result<(), LedgerError> {
+        Ok(())
     }
 
     /// Late saves that no caller was told of yet. Called with every call, so it must cost nothing when there are none.

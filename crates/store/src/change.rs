@@ -157,6 +157,7 @@ impl Change {
             | Self::Move { guard, .. }
             | Self::Trash { guard, .. }
             | Self::Delete { guard, .. } => *guard,
+            // They replace no content. If something is in the way by then, the plan can be made again.
             Self::Create { .. } | Self::MoveFolder { .. } | Self::TrashFolder { .. } | Self::MakeFolder { .. } => {
                 ContentGuard::Plan
             }

@@ -14,7 +14,33 @@ pub struct ChangeOrigin {
     pub time: SystemTime,
     /// The request that the owner approved, so that it counts once even if the process dies before it is answered.
     pub approval: Option<ContentHash>,
+    /// By which a repeated call is recognised.
+    pub call: Option<CallKey>,
 }
+
+/// A call that its caller may send again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CallKey {
+    /// Of the caller and the key that it chose.
+    pub key: ContentHash,
+    /// Of the tool and its arguments.
+    pub call: ContentHash,
+}
+
+/// A call with a key that changed the vault.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeyedCall {
+    pub call: ContentHash,
+    pub checkpoint: CheckpointRecord,
+    /// What was answered; `None` if the process ended before.
+    pub reply: Option<Vec<u8>>,
+}
+
+/// How long a key is remembered, and among how many of the latest changes.
+pub const KEYS_LAST: Duration = Duration::from_secs(24 * 60 * 60);
+pub const KEYED_CALLS: i64 = 1000;
+/// Longer replies are not kept; a repeated call is then told that it was made.
+pub const LONGEST_KEPT_REPLY: usize = 1 << 16;
 
 /// What a checkpoint is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -21,7 +21,10 @@ pub use backend::{
     PlaceCheck, PlaceJudge, PlaceState, SkippedNames, StoredFile, Turn, TurnError, VaultDelta, VaultNews,
 };
 pub use change::{Change, ChangeDiff, ChangeSet, ContentGuard, FileChange, JoinError, Receipt, TrashKind, rebased};
-pub use checkpoint::{ChangeOrigin, CheckpointKind, CheckpointRecord, EntryRecord, LedgerError, PathFilter, Retention};
+pub use checkpoint::{
+    CallKey, ChangeOrigin, CheckpointKind, CheckpointRecord, EntryRecord, KEYED_CALLS, KEYS_LAST, KeyedCall,
+    LONGEST_KEPT_REPLY, LedgerError, PathFilter, Retention,
+};
 pub use elapsed::ElapsedTime;
 pub use error::StoreError;
 pub use fair_queue::lock;

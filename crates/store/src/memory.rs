@@ -33,8 +33,16 @@ struct MemoryState {
     checkpoints: Vec<CheckpointRecord>,
     /// The checkpoint of each approval.
     approved: BTreeMap<ContentHash, String>,
+    /// By key: the call, its checkpoint, and what was answered.
+    keyed: BTreeMap<ContentHash, MemoryCall>,
     /// What files held before they were changed.
     old: BTreeMap<ContentHash, Arc<[u8]>>,
+}
+
+struct MemoryCall {
+    call: ContentHash,
+    checkpoint: String,
+    reply: Option<Vec<u8>>,
 }
 
 #[derive(Clone, Default)]

@@ -126,7 +126,7 @@ impl VaultPath {
     }
 
     /// Whether every system accepts its file name. Vaults are synced: names that Windows or Android refuse get lost.
-    pub(crate) fn has_portable_name(&self) -> bool {
+    pub fn has_portable_name(&self) -> bool {
         let name = self.name();
         // Windows ignores the ending: `con.md` is the console.
         let stem = name.split('.').next().unwrap_or_default().trim_end().to_ascii_uppercase();

@@ -1,12 +1,28 @@
 //! Text at the end of a note. A block id counts only at the end of its block, so text right after it would break it.
 
-use lapidary_note::{Document, EditError, EditResult};
-use lapidary_operation::quote::quoted;
+use lapidary_note::{Document, EditError, EditResult, FileContent};
+use lapidary_operation::{Reason, quote::quoted};
+
+use crate::{note_edit::NoteEdit, patching::edit_refusal};
 
 pub struct AppendedText {
     pub document: Document,
     /// The side effect, if any.
     pub notice: Option<String>,
+}
+
+/// A note with text appended, and the side effect. Text after an unfinished line starts a new one, and a note that ends
+/// with a line ending still does.
+pub fn to_note(writing: &NoteEdit, content: &str) -> Result<(FileContent, Option<String>), Reason> {
+    let Some(document) = writing.document_if_there()? else { return Ok((content.to_owned().into(), None)) };
+    let shown = document.shown();
+    // Appending nothing changes nothing, not even an unfinished line.
+    let line_end = if shown.is_empty() || shown.ends_with('\n') || content.is_empty() { "" } else { "\n" };
+    let last = if shown.ends_with('\n') && !content.is_empty() && !content.ends_with('\n') { "\n" } else { "" };
+    let add = |content: &str| document.insert_at(shown.len(), &format!("{line_end}{content}{last}"));
+    let AppendedText { document, notice } =
+        appended(&document, content, true, add).map_err(|error| edit_refusal(writing.path(), &error))?;
+    Ok((document.content().clone(), notice))
 }
 
 /// Appends text with `add`, after a blank line if the last block would otherwise lose its id. Text that is not added as

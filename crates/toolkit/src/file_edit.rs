@@ -64,6 +64,15 @@ impl FileWritten {
 }
 
 impl FileMade {
+    /// For a new file.
+    pub fn created(written: FileWritten) -> Self {
+        let name = written.file.rsplit('/').next().unwrap_or_default();
+        // A bare name is usually meant as that of a note.
+        let notice = (!name.contains('.'))
+            .then(|| format!("{} has no extension, so Obsidian does not show it.", quoted(&written.file)));
+        Self { written, created: true, notice }
+    }
+
     /// `done` is the word for an existing file.
     pub fn text(&self, done: &str) -> String {
         self.written.text(if self.created { "created" } else { done })

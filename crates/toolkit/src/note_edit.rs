@@ -94,6 +94,24 @@ impl NoteEdit {
         Ok(Self { edit, template, dry_run })
     }
 
+    /// A note at a path that the tool chose; a missing one is created.
+    pub fn at(
+        tool: &str,
+        context: &Context<'_>,
+        view: &View,
+        path: VaultPath,
+        expected: Option<&str>,
+        dry_run: bool,
+    ) -> Result<Self, Reason> {
+        let expected = hash::expected(tool, EXPECTED, expected)?;
+        let before = reading::read_if_there(view, &path)?;
+        if before.is_none() {
+            naming::check_new(context, view, &path, None)?;
+        }
+        let edit = PendingEdit::begin(context, path, before, EXPECTED, expected.as_ref())?;
+        Ok(Self { edit, template: None, dry_run })
+    }
+
     pub fn path(&self) -> &VaultPath {
         &self.edit.path
     }

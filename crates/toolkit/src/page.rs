@@ -1,5 +1,9 @@
 //! Pages of lists.
 
+use lapidary_operation::Reason;
+
+use crate::cursor::PageCursor;
+
 /// Part of a list, and where the next one starts.
 pub struct ListPage<T> {
     pub items: Vec<T>,
@@ -15,6 +19,14 @@ impl<T> ListPage<T> {
         let end = offset.saturating_add(items.len());
         Self { items, total, next: (end < total).then_some(end) }
     }
+}
+
+/// The page that a caller asked for with a cursor of an earlier answer, or the first, and the cursor of the next.
+pub fn page_at<T>(all: Vec<T>, cursor: Option<&str>, limit: usize) -> Result<(ListPage<T>, Option<String>), Reason> {
+    let offset = cursor.map(|cursor| PageCursor::parse(Some(cursor))).transpose()?.map_or(0, |cursor| cursor.offset);
+    let page = ListPage::of(all, offset, limit);
+    let next = page.next.map(|offset| PageCursor { offset, limit }.written());
+    Ok((page, next))
 }
 
 #[cfg(test)]

@@ -136,12 +136,16 @@ impl PeriodicNote {
             date_format: if notes.date_is_title { &notes.format } else { &notes.date_format },
             week: notes.week,
         };
-        Ok(template::filled(&text, &places))
+        Ok(template::filled(&text.1, &places))
     }
 }
 
 /// A template is named like the target of a link.
-fn read_template(context: &Context<'_>, view: &View, given: &str) -> Result<Option<String>, Reason> {
+pub(crate) fn read_template(
+    context: &Context<'_>,
+    view: &View,
+    given: &str,
+) -> Result<Option<(VaultPath, String)>, Reason> {
     let Ok(path) = VaultPath::parse(given) else { return Ok(None) };
     let with_ending = if path.is_note() { path.clone() } else { parse_path(&format!("{path}.md"))? };
     for path in [&with_ending, &path] {
@@ -149,13 +153,13 @@ fn read_template(context: &Context<'_>, view: &View, given: &str) -> Result<Opti
         if view.shows(path)
             && let Ok(Some(file)) = read_if_there(view, path)
         {
-            return text(path, &file);
+            return Ok(text(path, &file)?.map(|text| (path.clone(), text)));
         }
     }
     let files = index::files(context, view)?;
     let Some(path) = files.resolve(with_ending.as_str(), &with_ending).cloned() else { return Ok(None) };
     match read_if_there(view, &path)? {
-        Some(file) => text(&path, &file),
+        Some(file) => Ok(text(&path, &file)?.map(|text| (path, text))),
         None => Ok(None),
     }
 }

@@ -34,9 +34,12 @@ enum TargetType {
     Periodic,
 }
 
-#[derive(Clone, Copy, Deserialize)]
+// Not a doc comment, because that would be in the schema of a tool.
+// A period as callers name it.
+#[derive(Clone, Copy, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-enum PeriodName {
+pub enum PeriodName {
+    #[default]
     Daily,
     Weekly,
     Monthly,
@@ -77,6 +80,11 @@ pub struct TargetPlace {
 }
 
 impl NoteTarget {
+    /// The note of the period that contains a day, or today.
+    pub fn of_period(period: PeriodName, date: Option<Date>) -> Self {
+        Self { r#type: None, path: None, period: Some(period), date: date.map(|date| date.to_string()) }
+    }
+
     /// The location of the note to write. A note given by its path need not exist; a periodic note is created from the
     /// owner's template.
     pub fn place(&self, tool: &str, context: &Context<'_>, view: &View) -> Result<TargetPlace, Reason> {

@@ -43,6 +43,14 @@ pub fn filled(template: &str, places: &TemplateFields<'_>) -> String {
     filled + rest
 }
 
+/// Whether a text has commands of the plugin Templater, which only the app can run.
+pub fn has_commands(text: &str) -> bool {
+    text.split_once("<%").is_some_and(|(_, behind)| behind.contains("%>"))
+}
+
+/// What an answer says about them.
+pub const COMMANDS_LEFT: &str = "The template has Templater commands (`<% %>`), which were left as they are.";
+
 impl TemplateFields<'_> {
     fn value(&self, place: &str) -> Option<String> {
         let (name, format) = match place.split_once(':') {

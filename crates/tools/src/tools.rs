@@ -2,6 +2,7 @@
 
 mod agent;
 pub(crate) mod edit;
+mod memory;
 mod read;
 pub(crate) mod skill;
 mod vault;
@@ -14,6 +15,7 @@ use crate::{definitions::definition, operations::INTERNAL};
 pub const TOOLS: &[&dyn AnyTool] = &[
     &ReadEntry(read::obsidian_get_note::ObsidianGetNote),
     &ReadEntry(read::notes_read::NotesRead),
+    &ReadEntry(read::note_context::NoteContext),
     &ReadEntry(read::file_read::FileRead),
     &ReadEntry(read::file_read_range::FileReadRange),
     &ReadEntry(read::outline::Outline),
@@ -30,6 +32,8 @@ pub const TOOLS: &[&dyn AnyTool] = &[
     &ReadEntry(vault::obsidian_search_notes::ObsidianSearchNotes),
     &ReadEntry(vault::query::QueryTool),
     &ReadEntry(vault::query_explain::QueryExplain),
+    &ReadEntry(vault::tasks_list::TasksList),
+    &ReadEntry(vault::template_list::TemplateList),
     &AgentEntry(vault::vault_list::VaultList),
     &ReadEntry(vault::vault_info::VaultInfo),
     &ReadEntry(vault::file_list::FileList),
@@ -37,12 +41,19 @@ pub const TOOLS: &[&dyn AnyTool] = &[
     &ReadEntry(vault::frontmatter_get::FrontmatterGet),
     &ReadEntry(vault::metadata_read::MetadataRead),
     &ReadEntry(vault::tags_list::TagsList),
+    &ReadEntry(vault::property_types::PropertyTypes),
     &ReadEntry(vault::links_get::LinksGet),
+    &ReadEntry(vault::links_unresolved::LinksUnresolved),
+    &ReadEntry(vault::orphans::Orphans),
+    &ReadEntry(vault::graph_neighbors::GraphNeighbors),
+    &ReadEntry(vault::graph_path::GraphPath),
+    &ReadEntry(vault::vault_health_check::VaultHealthCheck),
     &ReadEntry(vault::search_content::SearchContent),
     &ReadEntry(vault::search::SearchTool),
     &WriteEntry(edit::obsidian_write_note::ObsidianWriteNote),
     &WriteEntry(edit::obsidian_delete_note::ObsidianDeleteNote),
     &WriteEntry(edit::obsidian_append_to_note::ObsidianAppendToNote),
+    &WriteEntry(edit::daily_note::DailyNote),
     &WriteEntry(edit::obsidian_patch_note::ObsidianPatchNote),
     &WriteEntry(edit::obsidian_replace_in_note::ObsidianReplaceInNote),
     &WriteEntry(edit::obsidian_manage_frontmatter::ObsidianManageFrontmatter),
@@ -69,8 +80,12 @@ pub const TOOLS: &[&dyn AnyTool] = &[
     &WriteEntry(edit::checkpoint_restore::CheckpointRestore),
     &WriteEntry(edit::base_create::BaseCreate),
     &WriteEntry(edit::base_update::BaseUpdate),
+    &WriteEntry(edit::task_update::TaskUpdate),
+    &WriteEntry(edit::note_create::NoteCreate),
+    &WriteEntry(edit::template_apply::TemplateApply),
     &WriteEntry(edit::tag_rename::TagRename),
     &WriteEntry(edit::regex_replace::RegexReplace),
+    &WriteEntry(edit::vault_health_fix::VaultHealthFix),
     &BatchedEntry(edit::bulk_apply::BulkApply),
     &AgentEntry(agent::find_tool::FindTool),
     &RelayEntry(agent::call_tool::CallTool),
@@ -78,6 +93,8 @@ pub const TOOLS: &[&dyn AnyTool] = &[
     &ActionEntry(skill::obsidian_open_in_ui::ObsidianOpenInUi),
     &ReadEntry(skill::obsidian_list_commands::ObsidianListCommands),
     &ActionEntry(skill::obsidian_execute_command::ObsidianExecuteCommand),
+    &ReadEntry(memory::memory_recall::MemoryRecall),
+    &WriteEntry(memory::memory_save::MemorySave),
 ];
 
 /// The same with their definitions, for the catalogue.

@@ -145,8 +145,13 @@ fn commit(vault: &Vault, names: &[String], text: &[u8]) -> Result<(), Failure> {
         let before = view.read(&path).map_err(|error| format!("{error:?}"))?;
         changes.push(Change::Write { path, before, guard: ContentGuard::Plan, content: text.to_vec().into() });
     }
-    let origin =
-        ChangeOrigin { tool: "bench".to_owned(), client: "bench".to_owned(), time: SystemTime::now(), approval: None };
+    let origin = ChangeOrigin {
+        tool: "bench".to_owned(),
+        client: "bench".to_owned(),
+        time: SystemTime::now(),
+        approval: None,
+        call: None,
+    };
     vault.turn(&|| true)?.commit(&ChangeSet { changes }, &Scope::default(), &origin)?;
     Ok(())
 }

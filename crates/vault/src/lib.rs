@@ -12,13 +12,14 @@ mod ranked;
 mod settings;
 mod vault;
 mod view;
+mod writing_settings;
 
 pub use app_settings::DeletedFiles;
 pub use change_watch::LastSeen;
 pub use history::{Checkpoint, CheckpointError, LateSave, SHORTEST_ID};
 pub use lapidary_index::{
-    Backlink, Digest, FileEntry, FileRow, IndexError, NoteRows, SAVED_FROM, ScanBudget, ScanHit, ScanPlace, ScanStop,
-    ScanWindow, ScannedNotes, SeenLines, VaultRows, VisibleFiles, VisibleNotes, links,
+    Backlink, DatedTask, Digest, FileEntry, FileRow, IndexError, NoteRows, SAVED_FROM, ScanBudget, ScanHit, ScanPlace,
+    ScanStop, ScanWindow, ScannedNotes, SeenLines, VaultRows, VisibleFiles, VisibleNotes, day_number, links,
 };
 pub use lapidary_search::{PassageSize, RankedNote, RankedNotes, RankedPage, RankedQuery};
 pub use lapidary_store::{
@@ -27,23 +28,24 @@ pub use lapidary_store::{
     Scope, ScopeError, TrashKind, Turn, TurnError, UnmatchedRule, VaultLimits, VaultNews, VaultPath,
 };
 pub use settings::{PeriodicNotes, SettingsError};
-pub use vault::Vault;
+pub use vault::{MadeCall, Vault};
 pub use view::{ReadError, View};
+pub use writing_settings::{NewNotePlace, TaskSettings, TemplateSettings};
 
 /// Where vaults are kept.
 pub mod store {
     pub use lapidary_store::{
-        Backend, BackendTurn, Capabilities, ChangeOrigin, CheckpointKind, CheckpointRecord, Cursor, EntryKind,
+        Backend, BackendTurn, CallKey, Capabilities, ChangeOrigin, CheckpointKind, CheckpointRecord, Cursor, EntryKind,
         EntryRecord, FileStamp, FileStat, FolderEntry, History, LedgerError, ListingOptions, MemoryStore, PathFilter,
         PlaceCheck, PlaceJudge, PlaceState, Retention, StoreError, StoredFile, VaultDelta, WalkedFolder,
         bound_kept_memory, give_back_memory, maintenance,
         posix::{
-            ApprovalQueue, ApprovalState, DemoFolder, DiskFacts, ExportFolder, FileSample, FolderStore,
-            InspectionLimits, LedgerHealth, LogFile, LogTail, NamesAlike, PosixBackend, REST_CERTIFICATE, REST_KEY,
-            RotatedFile, RunningServer, SavedState, SecondNames, SettingsFile, StateFolder, StateProblem, StepObserver,
-            SyncTool, SystemTrash, VaultInspection, WaitingName, WatchRoom, disk_facts, folder_exists, inspect_vault,
-            is_around, is_ours_alone, is_same_file, is_there, listening_process, open_state_database, open_to_others,
-            place_within, read_settings, remove_state, state_contents, watch_room, write_private_page,
+            ApprovalQueue, ApprovalState, CacheFile, CacheRow, DemoFolder, DiskFacts, ExportFolder, FileSample,
+            FolderStore, InspectionLimits, LedgerHealth, LogFile, LogTail, NamesAlike, PosixBackend, REST_CERTIFICATE,
+            REST_KEY, RotatedFile, RunningServer, SavedState, SecondNames, SettingsFile, StateFolder, StateProblem,
+            StepObserver, SyncTool, SystemTrash, VaultInspection, WaitingName, WatchRoom, disk_facts, folder_exists,
+            inspect_vault, is_around, is_ours_alone, is_same_file, is_there, listening_process, open_state_database,
+            open_to_others, place_within, read_settings, remove_state, state_contents, watch_room, write_private_page,
         },
     };
 }

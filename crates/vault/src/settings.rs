@@ -35,7 +35,7 @@ const CORE_PLUGINS: &str = ".obsidian/core-plugins.json";
 const COMMUNITY_PLUGINS: &str = ".obsidian/community-plugins.json";
 const DAILY_NOTES: &str = ".obsidian/daily-notes.json";
 const PERIODIC_NOTES: &str = ".obsidian/plugins/periodic-notes/data.json";
-const TEMPLATES: &str = ".obsidian/templates.json";
+pub(crate) const TEMPLATES: &str = ".obsidian/templates.json";
 const CALENDAR: &str = ".obsidian/plugins/calendar/data.json";
 
 /// Larger than any settings of these plugins.
@@ -44,11 +44,7 @@ const MAX_SETTINGS_BYTES: u64 = 1_000_000;
 /// Where the notes of a period are; `None` if they are not enabled. The plugin Periodic Notes wins over Obsidian's own
 /// daily notes and the weekly notes of the plugin Calendar.
 pub(crate) fn periodic_notes(store: &dyn Backend, period: Period) -> Result<Option<PeriodicNotes>, SettingsError> {
-    let plugins = read(store, COMMUNITY_PLUGINS)?;
-    let on = |id: &str| plugins.as_ref().and_then(Value::as_array).is_some_and(|ids| ids.iter().any(|one| one == id));
-    let settings = |id, file| if on(id) { read(store, file) } else { Ok(None) };
-    let periodic = settings("periodic-notes", PERIODIC_NOTES)?;
-    let calendar = settings("calendar", CALENDAR)?;
+    let PeriodicPlugins { periodic, calendar } = PeriodicPlugins::read(store)?;
     // Either plugin may define the first day of the week, for the notes of all periods.
     let week = week_rule(periodic.as_ref()).or_else(|| week_rule(calendar.as_ref())).unwrap_or(WeekRule::ENGLISH);
     // It only affects how a template is filled, so it need not be readable.
@@ -77,6 +73,35 @@ pub(crate) fn periodic_notes(store: &dyn Backend, period: Period) -> Result<Opti
         }
         _ => None,
     })
+}
+
+/// The settings of the plugins that have periodic notes, of those that are on.
+struct PeriodicPlugins {
+    periodic: Option<Value>,
+    calendar: Option<Value>,
+}
+
+impl PeriodicPlugins {
+    fn read(store: &dyn Backend) -> Result<Self, SettingsError> {
+        Ok(Self {
+            periodic: of_plugin(store, "periodic-notes", PERIODIC_NOTES)?,
+            calendar: of_plugin(store, "calendar", CALENDAR)?,
+        })
+    }
+}
+
+/// The settings of a community plugin; `None` if it is off or has none.
+pub(crate) fn of_plugin(store: &dyn Backend, id: &str, file: &'static str) -> Result<Option<Value>, SettingsError> {
+    let plugins = read(store, COMMUNITY_PLUGINS)?;
+    let ids = plugins.as_ref().and_then(Value::as_array);
+    if ids.is_some_and(|ids| ids.iter().any(|one| one == id)) { read(store, file) } else { Ok(None) }
+}
+
+/// How the owner counts weeks. Where no plugin says it, they begin on Monday, as in Dataview. Unreadable settings say
+/// nothing.
+pub(crate) fn owners_week(store: &dyn Backend) -> WeekRule {
+    let Ok(PeriodicPlugins { periodic, calendar }) = PeriodicPlugins::read(store) else { return WeekRule::ISO };
+    week_rule(periodic.as_ref()).or_else(|| week_rule(calendar.as_ref())).unwrap_or(WeekRule::ISO)
 }
 
 /// The settings of Periodic Notes for a period, if enabled: under the name of the period, or since 1.0 in the active
@@ -117,11 +142,11 @@ fn daily_notes_are_on(store: &dyn Backend) -> Result<bool, SettingsError> {
     })
 }
 
-fn text<'v>(settings: &'v Value, name: &str) -> &'v str {
+pub(crate) fn text<'v>(settings: &'v Value, name: &str) -> &'v str {
     settings[name].as_str().unwrap_or_default()
 }
 
-fn read(store: &dyn Backend, file: &'static str) -> Result<Option<Value>, SettingsError> {
+pub(crate) fn read(store: &dyn Backend, file: &'static str) -> Result<Option<Value>, SettingsError> {
     let unreadable = SettingsError::Unreadable { file };
     let path = VaultPath::parse(file).map_err(|_| unreadable)?;
     match store.read(&path, MAX_SETTINGS_BYTES, &|_| true) {

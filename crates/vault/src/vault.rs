@@ -7,12 +7,21 @@ use lapidary_note::ContentHash;
 use lapidary_query::nearest;
 use lapidary_search::{RankedIndexCache, SegmentCache};
 use lapidary_store::{
-    Backend, Capabilities, InnerVault, LedgerError, PathPrefix, Policy, RulesError, Scope, ScopeCache, StoreError,
-    Turn, TurnError, UnmatchedRule, VaultLimits, VaultNews, VaultPath,
+    Backend, Capabilities, InnerVault, KEYS_LAST, LONGEST_KEPT_REPLY, LedgerError, PathPrefix, Policy, RulesError,
+    Scope, ScopeCache, StoreError, Turn, TurnError, UnmatchedRule, VaultLimits, VaultNews, VaultPath,
     posix::{CacheFile, FolderStore, PosixBackend, StateFolder},
 };
 
 use crate::{IndexError, LateSave, View, background_index};
+
+/// A call that was made before under the same key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MadeCall {
+    pub call: ContentHash,
+    pub checkpoint: Option<String>,
+    /// What was answered, if that is known.
+    pub reply: Option<Vec<u8>>,
+}
 
 /// One vault: views for readers, and the only place where it changes.
 pub struct Vault {
@@ -133,6 +142,29 @@ impl Vault {
         Ok(made?.map(|checkpoint| checkpoint.id))
     }
 
+    /// The change that was made by a call with this key not long ago. What the caller may not read now is not shown to
+    /// it again.
+    pub fn made_by(&self, key: &ContentHash, now: SystemTime, scope: &Scope) -> Result<Option<MadeCall>, LedgerError> {
+        let since = now.checked_sub(KEYS_LAST).unwrap_or(SystemTime::UNIX_EPOCH);
+        let Some(found) = self.backend.history().keyed(key, since)? else { return Ok(None) };
+        let is_open = |path: &VaultPath| scope.may_read(path).is_ok();
+        let paths = found.checkpoint.entries.iter().flat_map(|entry| [Some(&entry.path), entry.moved_to.as_ref()]);
+        let shows_all = paths.flatten().all(is_open);
+        Ok(Some(MadeCall {
+            call: found.call,
+            checkpoint: Some(found.checkpoint.id).filter(|_| shows_all),
+            reply: found.reply.filter(|_| shows_all),
+        }))
+    }
+
+    /// Keeps what was answered to a call with a key.
+    pub fn keep_reply(&self, checkpoint: &str, reply: &[u8]) -> Result<(), LedgerError> {
+        if reply.len() > LONGEST_KEPT_REPLY {
+            return Ok(());
+        }
+        self.backend.history().keep_reply(checkpoint, reply)
+    }
+
     /// A caller that should have been told of late saves did not get the message, so the next one is told.
     pub fn tell_again(&self, late_saves: &[LateSave]) -> Result<(), LedgerError> {
         late_saves.iter().try_for_each(|late| self.backend.history().set_untold(&late.checkpoint))
@@ -155,13 +187,22 @@ impl Vault {
         let folders: Vec<VaultPath> = snapshot.folders().cloned().collect();
         let mut unmatched = scope.unmatched(&files, &folders);
         let of_approval = approval.iter().filter(|path| path.matches_none(&files) && path.matches_none(&folders));
-        unmatched
-            .extend(of_approval.map(|path| UnmatchedRule { source: "approval rules", rule: format!("path={path}") }));
+        unmatched.extend(of_approval.map(|path| UnmatchedRule {
+            source: "approval rules",
+            rule: format!("path={path}"),
+            any_folder: false,
+        }));
         let with_nearest = |rule: UnmatchedRule| {
             let wanted = rule.rule.trim_start_matches("path=").trim_matches('/');
-            let paths = || files.iter().chain(&folders).map(VaultPath::as_str);
-            let names = paths().map(|path| path.rsplit('/').next().unwrap_or(path));
-            let nearest = if wanted.contains('/') { nearest(wanted, paths()) } else { nearest(wanted, names) };
+            let paths = || files.iter().chain(&folders);
+            let nearest = match (wanted.contains('/'), rule.any_folder) {
+                (true, _) => nearest(wanted, paths().map(VaultPath::as_str)),
+                (false, true) => nearest(wanted, paths().map(VaultPath::name)),
+                // Its name alone would match no more than the misspelt one.
+                (false, false) => nearest(wanted, paths().map(VaultPath::name))
+                    .and_then(|name| paths().find(|path| path.name() == name))
+                    .map(VaultPath::as_str),
+            };
             // A pattern is not a misspelt name.
             (nearest.filter(|_| !wanted.contains(['*', '?', '['])).map(str::to_owned), rule)
         };

@@ -6,18 +6,19 @@ use std::{
 };
 
 use lapidary_index::{PlannedIndex, SortedMap, VaultIndex};
-use lapidary_query::Period;
+use lapidary_query::{Period, WeekRule};
 use lapidary_search::RankedIndexCache;
 use lapidary_store::Backend;
 
 use crate::{
-    ChangeSet, File, IndexError, PathDenied, PeriodicNotes, Scope, SettingsError, VaultPath, VisibleFiles,
-    VisibleNotes,
+    ChangeSet, File, IndexError, NewNotePlace, PathDenied, PeriodicNotes, Scope, SettingsError, TaskSettings,
+    TemplateSettings, VaultPath, VisibleFiles, VisibleNotes,
     background_index::schedule_upkeep,
     links::folded_name,
     planned_view::{PlannedEntry, PlannedOverlay},
     settings,
     store::{EntryKind, FileStamp, FolderEntry, StoreError},
+    writing_settings,
 };
 
 /// What one call may see of a vault. A file that was read once stays the same for the rest of the call, and files
@@ -113,6 +114,26 @@ impl View {
     /// Where the owner keeps the notes of a period, if anywhere. Whether a caller may see those is a separate question.
     pub fn periodic_notes(&self, period: Period) -> Result<Option<PeriodicNotes>, SettingsError> {
         settings::periodic_notes(&*self.backend, period)
+    }
+
+    /// How the owner counts weeks.
+    pub fn owners_week(&self) -> WeekRule {
+        settings::owners_week(&*self.backend)
+    }
+
+    /// How the Tasks plugin writes, if it is on.
+    pub fn task_settings(&self) -> Option<TaskSettings> {
+        writing_settings::tasks(&*self.backend)
+    }
+
+    /// Where the owner keeps templates, and in which formats they are filled.
+    pub fn template_settings(&self) -> Result<TemplateSettings, SettingsError> {
+        writing_settings::templates(&*self.backend)
+    }
+
+    /// Where the app puts a new note.
+    pub fn new_note_place(&self) -> NewNotePlace {
+        writing_settings::new_note_place(&*self.backend)
     }
 
     /// Whether the caller may know of a folder at this path. The answer is the same whether or not it exists, except

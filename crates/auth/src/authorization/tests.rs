@@ -1,8 +1,12 @@
 //! The authorization server, from the request of a client to the end of its grant.
 
+use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use serde_json::json;
 
-use super::*;
+use super::{
+    token_call::{GRACE_PAIRS, MAX_GRANT_TOKENS},
+    *,
+};
 use crate::{auth_store::tests::store, percent_encoded};
 
 const NOW: UnixSeconds = UnixSeconds(1_800_000_000);

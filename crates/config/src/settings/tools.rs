@@ -4,6 +4,7 @@ use super::{list, switch};
 use crate::prefixes::prefixes;
 use crate::profiles::profiles;
 use crate::raw::RawValue;
+use crate::refused::ConfigRefusal;
 use crate::setting::{Setting, SettingFlag, ShownDefault};
 use crate::value::{names, toggle};
 
@@ -70,14 +71,16 @@ pub(super) const SETTINGS: &[Setting] = &[
         default: ShownDefault::Words("none"),
         doc: "A folder of the vaults, like `Skills`, whose notes are all playbooks: clients offer it as a prompt, and \
               `find_tool` finds it.",
-        apply: |draft, given| {
-            let folder = prefixes(&given.raw)?;
-            // One folder; `prefixes` refuses values that cannot be one.
-            given
-                .raw
-                .text()
-                .map(|written| draft.config.skills = (!folder.is_empty()).then(|| written.trim_matches('/').to_owned()))
-        },
+        apply: |draft, given| vault_folder(&given.raw).map(|folder| draft.config.skills = folder),
+    },
+    Setting {
+        key: Some("memory_folder"),
+        variable: Some("LAPIDARY_MEMORY_FOLDER"),
+        flag: None,
+        default: ShownDefault::Words("none"),
+        doc: "A folder of the vaults, like `Memory`, in which assistants keep what they remember across conversations, one note \
+              for each subject. Without it, `memory_save` and `memory_recall` are off.",
+        apply: |draft, given| vault_folder(&given.raw).map(|folder| draft.config.memory = folder),
     },
     Setting {
         key: Some("tools.dotted_names"),
@@ -88,3 +91,11 @@ pub(super) const SETTINGS: &[Setting] = &[
         apply: |draft, given| toggle(&given.raw).map(|dotted| draft.config.tools.dotted_names = dotted),
     },
 ];
+
+/// One folder of the vaults; empty means none.
+fn vault_folder(raw: &RawValue) -> Result<Option<String>, ConfigRefusal> {
+    // It refuses values that cannot be a folder.
+    let is_given = !prefixes(raw)?.is_empty();
+    let written = raw.text()?;
+    Ok(is_given.then(|| written.trim_matches('/').to_owned()))
+}

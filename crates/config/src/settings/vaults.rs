@@ -21,7 +21,7 @@ pub(super) const SETTINGS: &[Setting] = &[
             let vaults = requested_vaults(&given.raw)?;
             let ruled = vaults.iter().filter(|vault| has_rules(&vault.access)).cloned();
             draft.ruled.extend(ruled.map(|vault| (vault, given.place.clone())));
-            if !matches!(given.place, ValueOrigin::Flag(_)) {
+            if !matches!(given.place, ValueOrigin::Flag(_) | ValueOrigin::Found(_)) {
                 draft.known.extend(vaults.iter().cloned());
             }
             if !vaults.is_empty() {

@@ -102,6 +102,7 @@ fn the_defaults_are_those_of_the_product() {
         profiles: std::collections::BTreeMap::new(),
         tokens: vec![],
         skills: None,
+        memory: None,
         state_dir: "/home/me/.local/state/lapidary".into(),
         own_files: Vec::new(),
         trash_home: Some("/home/me/.local/share".into()),

@@ -145,6 +145,18 @@ fn a_vault_that_does_not_exist_is_named_as_it_was_given() {
 }
 
 #[test]
+fn a_name_may_differ_in_case_and_a_misspelt_one_is_answered_with_the_nearest() {
+    let machine = || obsidian(&["/v/Notes", "/v/Work", "/x/WORK"]);
+    assert_eq!(machine().words(&["--vault", "notes"]).vaults(), ["Notes=/v/Notes"]);
+    assert_eq!(machine().words(&["--vault", "Work"]).vaults(), ["Work=/v/Work"]);
+    assert_holds(&machine().words(&["--vault", "work"]).error(), &["--vault work could be any of these", "/x/WORK"]);
+    // A folder of the working folder is what was typed, to the letter.
+    assert_eq!(machine().folder("/work/notes").words(&["--vault", "notes"]).vaults(), ["notes=/work/notes"]);
+    assert_holds(&machine().words(&["--vault", "Nots"]).error(), &["no folder Nots", "did you mean --vault Notes?"]);
+    assert!(!machine().words(&["--vault", "a=Nots"]).error().contains("did you mean"));
+}
+
+#[test]
 fn a_vault_flag_without_path_or_name_is_refused() {
     assert_holds(&Machine::new().words(&["--vault", "notes="]).error(), &["--vault", "'notes' has no path"]);
     assert_holds(&Machine::new().words(&["--vault", "n=${user_config.v}"]).error(), &["'n' has no path"]);

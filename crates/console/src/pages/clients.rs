@@ -11,6 +11,10 @@ pub struct ClientsPage {
     pub frame: PageFrame,
     pub tokens: Vec<TokenRow>,
     pub grants: Vec<GrantRow>,
+    /// Whether clients are served beside this page.
+    pub is_served: bool,
+    pub sessions: Vec<SessionRow>,
+    pub has_more_sessions: bool,
     /// Clients whose tokens are in the configuration.
     pub configured: Vec<ShownText>,
     /// What a new token may use.
@@ -61,6 +65,20 @@ pub struct GrantRow {
     pub ends: String,
     pub last_used: String,
     pub is_live: bool,
+}
+
+/// An open session of a client.
+pub struct SessionRow {
+    /// As the form sends it.
+    pub key: String,
+    /// `None` without authentication.
+    pub client: Option<ShownText>,
+    /// As it calls itself.
+    pub program: ShownText,
+    /// Of the older HTTP+SSE.
+    pub is_stream: bool,
+    pub opened: String,
+    pub last_used: String,
 }
 
 /// How one client is connected.

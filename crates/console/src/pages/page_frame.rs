@@ -16,6 +16,7 @@ impl ConsoleSection {
     pub const ACTIVITY: Self = Self { name: "Activity", address: "/console/activity", key: 'c' };
     pub const HISTORY: Self = Self { name: "History", address: "/console/history", key: 'u' };
     pub const VAULT: Self = Self { name: "Vault", address: "/console/vault", key: 'v' };
+    pub const HEALTH: Self = Self { name: "Health", address: "/console/health", key: 'h' };
     pub const GRAPH: Self = Self { name: "Graph", address: "/console/graph", key: 'g' };
 
     pub const SEARCH: Self = Self { name: "Search", address: "/console/search", key: 's' };
@@ -30,6 +31,7 @@ impl ConsoleSection {
         Self::ACTIVITY,
         Self::HISTORY,
         Self::VAULT,
+        Self::HEALTH,
         Self::GRAPH,
         Self::SEARCH,
         Self::TRY_IT,

@@ -15,6 +15,8 @@ pub struct SettingsPage {
     pub lock: Option<ShownText>,
     /// Where clients over HTTP find the server.
     pub url: String,
+    /// Whether clients are served there.
+    pub is_served: bool,
     pub vaults: Vec<SettingsVault>,
     pub vaults_lock: Option<ShownText>,
     pub tools: Vec<ToolSwitch>,

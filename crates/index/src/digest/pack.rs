@@ -10,7 +10,7 @@ use std::{
 use lapidary_note::{LineTable, Link, LinkKind, Note, charge_thread, parse_price, shown_text};
 use unicode_normalization::{UnicodeNormalization, is_nfc};
 
-use super::{IN_PROPERTIES, PARTS, REPEATED, items, properties};
+use super::{IN_PROPERTIES, PARTS, REPEATED, items, properties, tasks};
 use crate::{
     names::{NameKey, mention_key},
     packed::BytePacker,
@@ -55,13 +55,14 @@ impl Drop for LargeDigestTurn {
 fn pack(note: &Note<'_>, into: &mut Vec<u8>) {
     let lines = LineTable::of(note.text);
     let mut parts: [Vec<u8>; PARTS] = Default::default();
-    let [keys, links, tags, aliases, structure, properties, items, fields] = &mut parts;
+    let [keys, links, tags, aliases, structure, properties, items, fields, tasks] = &mut parts;
     pack_links(note, &lines, &mut BytePacker { bytes: links }, &mut BytePacker { bytes: keys });
     pack_tags(note, &mut BytePacker { bytes: tags });
     note.aliases().into_iter().for_each(|alias| BytePacker { bytes: &mut *aliases }.text(alias));
     pack_structure(note, &lines, &mut BytePacker { bytes: structure });
     properties::pack(note, &mut BytePacker { bytes: properties });
     items::pack(note, &lines, &mut BytePacker { bytes: items }, &mut BytePacker { bytes: fields });
+    tasks::pack(note, |at| lines.line(at), &mut BytePacker { bytes: tasks });
     let mut packer = BytePacker { bytes: into };
     // Lengths first, so that a reader finds each part without reading those before it.
     parts.iter().for_each(|part| packer.length(part.len()));

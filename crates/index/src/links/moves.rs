@@ -47,6 +47,7 @@ impl<Before: FileNames, After: FileNames> FileMoves<'_, Before, After> {
     pub fn rewrite(&self, link: WrittenLink<'_>, source: &VaultPath) -> Option<RewrittenLink> {
         let target = resolve(self.before, link.linkpath, source)?;
         let (new_target, new_source) = ((self.moved_to)(target), (self.moved_to)(source));
+        // A target that the same change deletes has no path to write; its links break as they do in Obsidian.
         let remains = self.after.named(&folded_name(new_target.name())).any(|file| *file == new_target);
         if !remains || resolve(self.after, link.linkpath, &new_source) == Some(&new_target) {
             return None;

@@ -32,6 +32,12 @@ pub enum TaskFieldKind {
     DependsOn,
 }
 
+impl TaskFieldKind {
+    pub fn is_date(self) -> bool {
+        matches!(self, Self::Created | Self::Scheduled | Self::Start | Self::Due | Self::Done | Self::Cancelled)
+    }
+}
+
 /// Emoji may be followed by this, and mean the same without it.
 const VARIATION: char = '\u{fe0f}';
 
@@ -64,6 +70,50 @@ fn trailing_tag(part: &str) -> Option<usize> {
     let start = part.rfind(is_space).map_or(0, |at| at + part[at..].chars().next().map_or(1, char::len_utf8));
     let name = part[start..].strip_prefix('#')?;
     (!name.is_empty() && tag_length(name) == name.len()).then_some(start)
+}
+
+/// How far a field in the middle of a text is looked for behind its bracket.
+const LONGEST_FIELD: usize = 200;
+
+/// Fields anywhere in a text, as Dataview finds them: dates behind an emoji, and what is in brackets. The first of each
+/// kind counts.
+pub(super) fn loose_fields(text: &str, span: Range<usize>) -> Vec<TaskField> {
+    let mut found: Vec<TaskField> = Vec::new();
+    let mut end = span.start;
+    for (at, c) in text[span.clone()].char_indices() {
+        let start = span.start + at;
+        if start < end {
+            continue;
+        }
+        let field = match c {
+            '[' => enclosed(text, start..span.end, ']'),
+            '(' => enclosed(text, start..span.end, ')'),
+            c if c.is_ascii() => None,
+            c => dated(text, start, c, span.end),
+        };
+        if let Some(field) = field.filter(|field| found.iter().all(|known| known.kind != field.kind)) {
+            end = field.span.end;
+            found.push(field);
+        }
+    }
+    found
+}
+
+/// `[due:: 2026-04-14]` at the start.
+fn enclosed(text: &str, rest: Range<usize>, close: char) -> Option<TaskField> {
+    let end = text.floor_char_boundary(rest.end.min(rest.start + LONGEST_FIELD));
+    let inner = &text[rest.start + 1..end.max(rest.start + 1)];
+    let length = inner.find(['[', ']', '(', ')']).filter(|at| inner[*at..].starts_with(close))?;
+    bracketed(text, rest.start..rest.start + length + 2)
+}
+
+/// `📅 2026-04-14` at the start.
+fn dated(text: &str, start: usize, emoji: char, end: usize) -> Option<TaskField> {
+    let kind = sign(emoji).filter(|kind| kind.is_date())?;
+    let behind = text[start + emoji.len_utf8()..end].trim_start_matches(VARIATION).trim_start();
+    let value = behind.get(..10).filter(|date| is_date(date))?;
+    let value = end - behind.len()..end - behind.len() + value.len();
+    Some(TaskField { kind, span: start..value.end, value })
 }
 
 /// `📅 2026-04-14` at the end.
@@ -121,6 +171,39 @@ fn sign(emoji: char) -> Option<TaskFieldKind> {
     })
 }
 
+/// The emoji that the Tasks plugin writes. That of a priority is its value.
+pub(super) fn sign_of(kind: TaskFieldKind) -> &'static str {
+    match kind {
+        TaskFieldKind::Created => "➕",
+        TaskFieldKind::Scheduled => "⏳",
+        TaskFieldKind::Start => "🛫",
+        TaskFieldKind::Due => "📅",
+        TaskFieldKind::Done => "✅",
+        TaskFieldKind::Cancelled => "❌",
+        TaskFieldKind::Priority => "🔼",
+        TaskFieldKind::Recurrence => "🔁",
+        TaskFieldKind::OnCompletion => "🏁",
+        TaskFieldKind::Id => "🆔",
+        TaskFieldKind::DependsOn => "⛔",
+    }
+}
+
+pub(super) fn key_of(kind: TaskFieldKind) -> &'static str {
+    match kind {
+        TaskFieldKind::Created => "created",
+        TaskFieldKind::Scheduled => "scheduled",
+        TaskFieldKind::Start => "start",
+        TaskFieldKind::Due => "due",
+        TaskFieldKind::Done => "completion",
+        TaskFieldKind::Cancelled => "cancelled",
+        TaskFieldKind::Priority => "priority",
+        TaskFieldKind::Recurrence => "repeat",
+        TaskFieldKind::OnCompletion => "onCompletion",
+        TaskFieldKind::Id => "id",
+        TaskFieldKind::DependsOn => "dependsOn",
+    }
+}
+
 fn key(name: &str) -> Option<TaskFieldKind> {
     Some(match name {
         "created" => TaskFieldKind::Created,
@@ -142,19 +225,15 @@ fn accepts(kind: TaskFieldKind, value: &str) -> bool {
     let all = |allowed: fn(u8) -> bool| !value.is_empty() && value.bytes().all(allowed);
     let identifier = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
     match kind {
-        TaskFieldKind::Created
-        | TaskFieldKind::Scheduled
-        | TaskFieldKind::Start
-        | TaskFieldKind::Due
-        | TaskFieldKind::Done
-        | TaskFieldKind::Cancelled => is_date(value),
-        TaskFieldKind::Priority => true,
+        kind if kind.is_date() => is_date(value),
         TaskFieldKind::Recurrence => all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b',' | b'!' | b' ')),
         TaskFieldKind::OnCompletion => all(|byte| byte.is_ascii_alphabetic()),
         TaskFieldKind::Id => !value.is_empty() && value.bytes().all(identifier),
         TaskFieldKind::DependsOn => {
             value.split(',').map(str::trim).all(|id| !id.is_empty() && id.bytes().all(identifier))
         }
+        // A priority has nothing but its sign.
+        _ => true,
     }
 }
 

@@ -56,6 +56,16 @@ impl Reason {
                 Self::Overtaken { path, argument, expected, current, changed: Vec::new(), lost: Vec::new() }
             }
             Self::TextMissing { path, preview, .. } => Self::TextMissing { path, preview, near: None },
+            Self::UnexpectedChange { least, most, count, .. } => {
+                Self::UnexpectedChange { least, most, count, paths: Vec::new() }
+            }
+            Self::TaskMissing { path, wanted, .. } => Self::TaskMissing { path, wanted, tasks: Vec::new(), total: 1 },
+            Self::TaskAmbiguous { path, wanted, total, .. } => {
+                Self::TaskAmbiguous { path, wanted, tasks: Vec::new(), total }
+            }
+            Self::RecurrenceUnsupported { path, line, .. } => {
+                Self::RecurrenceUnsupported { path, line, rule: NOT_SHOWN.to_owned() }
+            }
             Self::SectionMissing { path, section_type, target, .. } => {
                 Self::SectionMissing { path, section_type, target, available: Vec::new() }
             }

@@ -45,6 +45,13 @@ pub struct NearText {
     pub differs: &'static str,
 }
 
+/// A task that a caller may have meant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TaskCandidate {
+    pub line: usize,
+    pub text: String,
+}
+
 /// The parts of a note that a name may refer to, with what to send for each.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PartCandidates {

@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 
 use super::{
     ArgumentProblem, DiskFault, FilePart, Interruption, NameWanted, NearText, OfferedTools, PartCandidates,
-    PathRefusal, WireCode,
+    PathRefusal, TaskCandidate, WireCode,
     advice::{self, list},
     app, clipped,
     words::{self, strings},
@@ -22,6 +22,7 @@ use crate::{
     app_bridge::{AppFault, AppNeed},
     bug::Bug,
     catalogue::OffReason,
+    declaration::ToolGroup,
     quote::{InWords, Prose, quoted},
     uri::{of_file, of_path},
 };
@@ -59,6 +60,8 @@ reasons! { |offered|
             OffReason::Commands => "Tell the user what you wanted to do. The owner can set OBSIDIAN_ENABLE_COMMANDS=true.",
             OffReason::OwnFolders => "Tell the user what you wanted to do in Obsidian.",
             OffReason::Excluded | OffReason::NotChosen | OffReason::Profile | OffReason::Scope => "Use another tool, or ask the user to enable it.",
+            OffReason::NotSetUp(ToolGroup::Memory) => "Ask the user to name a folder for memories: the setting `memory_folder`.",
+            OffReason::NotSetUp(_) => "Use another tool, or ask the user to set it up.",
         },
     }
     /// In the words of the original: the missing scope is not named.
@@ -606,6 +609,55 @@ reasons! { |offered|
         message: format!("occurrence {wanted} is out of range: {occurrences} match in {path}."),
         data: json!({ "path": path.as_str(), "occurrences": occurrences, "wanted": wanted }),
         hint: format!("Set `occurrence` to a number from 1 to {occurrences}."),
+    }
+    UnexpectedChange { least: Option<usize>, most: usize, count: usize, paths: Vec<VaultPath> } => {
+        kinds: [UnexpectedChange("unexpected_change", -32002, "STALE_PRECONDITION", "The change concerns other files than `expect` says. Nothing was changed.")],
+        kind: ReasonKind::UnexpectedChange,
+        message: match least {
+            Some(_) => format!("The change concerns {}, not {most}. Nothing was changed.", counted(*count, "file")),
+            None => format!("The change concerns {}, more than {most}. Nothing was changed.", counted(*count, "file")),
+        },
+        data: json!({ "notes": count, "paths": strings(paths), "left_out": Some(count - paths.len().min(*count)).filter(|left| *left > 0) }),
+        hint: "Check the list of files. Narrow the call, or send it with an `expect` that fits.",
+    }
+    KeyReused { key: String } => {
+        kinds: [KeyReused("key_reused", -32002, "STALE_PRECONDITION", "The key belongs to an earlier call with other arguments.")],
+        kind: ReasonKind::KeyReused,
+        message: format!("{key} is the key of an earlier call with other arguments."),
+        data: json!({ "key": key }),
+        hint: "Use a new `idempotency_key` for each change, and the same one only to send a call again.",
+    }
+    AlreadyMade { checkpoint: Option<String> } => {
+        kinds: [AlreadyMade("already_made", -32002, "STALE_PRECONDITION", "The call with this key was made before, and its answer is not known any more.")],
+        kind: ReasonKind::AlreadyMade,
+        message: "This call was made before; it is not repeated.",
+        data: json!({ "checkpoint": checkpoint }),
+        hint: "Read the files again to see the result.",
+    }
+    TaskMissing { path: VaultPath, wanted: String, tasks: Vec<TaskCandidate>, total: usize } => {
+        kinds: [TaskMissing("task_missing", -32001, "NOT_FOUND", "The note has no task with this line, id or text.")],
+        kind: ReasonKind::TaskMissing,
+        message: format!("{path} has no task {wanted}."),
+        data: json!({ "path": path.as_str(), "task": wanted, "nearest": words::tasks(tasks) }),
+        hint: match tasks.first() {
+            Some(nearest) => format!("The nearest is on line {}: {}. Send its `line`.", nearest.line, quoted(&nearest.text)),
+            None if *total == 0 => "The note has no tasks.".to_owned(),
+            None => "Send the `line` of the task.".to_owned(),
+        },
+    }
+    TaskAmbiguous { path: VaultPath, wanted: String, tasks: Vec<TaskCandidate>, total: usize } => {
+        kinds: [TaskAmbiguous("task_ambiguous", -32002, "DUPLICATE_TARGET", "Several tasks of the note have the given id or text.")],
+        kind: ReasonKind::TaskAmbiguous,
+        message: format!("{total} tasks of {path} match {wanted}."),
+        data: json!({ "path": path.as_str(), "task": wanted, "total": total, "matches": words::tasks(tasks) }),
+        hint: "Send the `line` of one of them.",
+    }
+    RecurrenceUnsupported { path: VaultPath, line: usize, rule: String } => {
+        kinds: [RecurrenceUnsupported("recurrence_unsupported", -32007, "INVALID_ARGS", "The next occurrence of the task cannot be computed from its rule.")],
+        kind: ReasonKind::RecurrenceUnsupported,
+        message: format!("The rule {rule} of the task on line {line} of {path} is not supported."),
+        data: json!({ "path": path.as_str(), "line": line, "rule": rule }),
+        hint: "Send `next: false` to change the task without its next occurrence, and tell the user.",
     }
     RegexInvalid { argument: &'static str, pattern: String, problem: Prose } => {
         kinds: [RegexInvalid("regex_invalid", -32007, "INVALID_ARGS", "The regular expression cannot be parsed.")],

@@ -3,7 +3,7 @@
 use lapidary_vault::{PathDenied, PathPrefix, SHORTEST_ID, VaultPath};
 use serde_json::{Map, Value, json};
 
-use super::{ArgumentProblem, DiskFault, Interruption, PathRefusal};
+use super::{ArgumentProblem, DiskFault, Interruption, PathRefusal, TaskCandidate};
 use crate::{
     catalogue::OffReason,
     quote::{Quoted, quoted},
@@ -31,6 +31,7 @@ pub(super) fn why_off(off: &OffReason) -> &'static str {
         OffReason::NotChosen => ": it is not among the tools that the owner chose",
         OffReason::Profile => ": it is not in this client's profile",
         OffReason::Scope => ": it is not covered by this client's token",
+        OffReason::NotSetUp(_) => ": the owner has not set it up",
         OffReason::Commands => ": the owner has not opened Obsidian's commands to this server",
         OffReason::OwnFolders => ": commands of Obsidian know no folders, and this client may use only some",
     }
@@ -154,4 +155,9 @@ pub(super) fn lines(lines: &[&usize], places: usize) -> String {
 
 pub(super) fn strings(paths: &[VaultPath]) -> Vec<String> {
     paths.iter().map(VaultPath::to_string).collect()
+}
+
+/// Tasks of a note, for programs.
+pub(super) fn tasks(tasks: &[TaskCandidate]) -> Vec<Value> {
+    tasks.iter().map(|task| json!({ "line": task.line, "text": task.text })).collect()
 }

@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     ApprovalRules, ServedVault,
+    call_bounds::CallBounds,
     execution::{Execution, FoundOperation, StageFlow},
 };
 
@@ -40,6 +41,9 @@ fn tool_arguments<'a>(execution: &mut Execution<'a>, entry: &'a CatalogueEntry) 
     let needs_vault = entry.spec.kind.needs_vault();
     if needs_vault {
         execution.vault = Some(pick_vault(execution, entry, &mut arguments)?);
+    }
+    if entry.spec.kind.writes() {
+        execution.bounds = CallBounds::take(execution, entry, &mut arguments)?;
     }
     // Taken before the check, so that the log names the files of a call whose arguments are refused.
     execution.files = files(entry, &arguments);

@@ -14,6 +14,7 @@ use lapidary_vault::{
 use super::judge;
 use crate::{
     CallProgress, RuleDecision,
+    call_bounds::{earlier_answer, keep_answer},
     execute::broken,
     execution::{ChangePlan, Execution, StageFlow},
     linked_places::LinkedPlaces,
@@ -43,6 +44,14 @@ pub(crate) fn run(execution: &mut Execution<'_>) -> Result<StageFlow, Reason> {
     let scope = execution.scope.clone().ok_or_else(|| bug!("a change is made before its vault is open"))?;
     execution.attempts += 1;
     let turn = take_turn(execution)?;
+    // The same call may have been made while this one waited.
+    match earlier_answer(execution) {
+        Ok(None) => {}
+        earlier => {
+            execution.cancel.end_change();
+            return earlier?.ok_or_else(|| bug!("an earlier call has no answer"));
+        }
+    }
     if let Some(verified) = redeemed {
         // The token is consumed now.
         let consumed = execution.executor.tokens.consume(&verified, execution.setup().clock.now());
@@ -62,7 +71,10 @@ pub(crate) fn run(execution: &mut Execution<'_>) -> Result<StageFlow, Reason> {
             let mut answer = answer.map_err(|reason| broken(execution.cancel, reason))?;
             // The tool planned another text than the owner wanted.
             answer.replace_hashes(&rewritten);
-            Ok(StageFlow::answer(told(execution, answer)))
+            let reply = told(execution, answer);
+            // Still in turn: whoever sends the call again finds it.
+            keep_answer(execution, &reply);
+            Ok(StageFlow::answer(reply))
         }
         Err(error) if execution.attempts < PLANS && moved_on(&error) => {
             // Nothing was written, so the call can be cancelled while it is planned again.
@@ -153,6 +165,7 @@ fn commit(
         client: execution.principal().author.signature(),
         time: execution.setup().clock.now(),
         approval: execution.invocation.asked.as_ref().map(|asked| asked.request),
+        call: execution.bounds.key(),
     };
     // The commit follows links again. If one leads elsewhere than when the rules were asked, nothing is written.
     turn.commit_judged(changes, scope, &origin, &|path, place| places.of_path(path) == place)

@@ -18,6 +18,8 @@ use crate::{
 pub(crate) fn run(execution: &mut Execution<'_>) -> Result<StageFlow, Reason> {
     let Some(mut plan) = execution.plan.take() else { return Err(bug!("a change is judged before it is planned")) };
     let scope = execution.scope.as_deref().ok_or_else(|| bug!("a change is judged before its vault is open"))?;
+    // Of what the tool planned: the owner may leave files out.
+    let is_expected = if plan.change.dry_run { Ok(()) } else { execution.bounds.check(&plan.change.changes) };
     let is_separable = plan.specs.iter().all(|tool| tool.is_separable);
     if let Some(OwnerReview::Approved { amendment, .. }) = &execution.invocation.review {
         // It fitted what was shown, so the change is another one by now.
@@ -28,6 +30,8 @@ pub(crate) fn run(execution: &mut Execution<'_>) -> Result<StageFlow, Reason> {
     let vault = &execution.concerned_vault().vault;
     let Judgement { decision, places, .. } =
         judge(changes, &plan.specs, scope, vault, execution.setup(), execution.principal())?;
+    // Its files are named in the refusal, so they are judged first.
+    is_expected.map_err(|reason| as_shown(execution, &plan.specs, reason))?;
     let decision =
         plan.change.action.as_ref().map_or(decision, |action| decision.max(on_action(execution, &plan, action)));
     // More files than the request had would be more than the caller could ask for, and more than it may know of.

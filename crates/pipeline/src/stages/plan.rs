@@ -16,6 +16,7 @@ use crate::{
     CallProgress, RuleDecision,
     approvals::PROPOSAL_OPEN,
     batch,
+    call_bounds::earlier_answer,
     clock::on_the_wall,
     confirmation::QuestionSubject,
     digest::digest,
@@ -47,6 +48,9 @@ fn answer(execution: &mut Execution<'_>, operation: &dyn ReadOperation) -> Resul
 }
 
 fn plan_tool<'a>(execution: &mut Execution<'a>, entry: &'a CatalogueEntry) -> Result<StageFlow, Reason> {
+    if let Some(answer) = earlier_answer(execution)? {
+        return Ok(answer);
+    }
     let names = execution.setup().vaults.names(&execution.principal().grant);
     let walked = Cell::new(None);
     // Log and playbooks are read only for tools that declare the need.
@@ -201,6 +205,7 @@ fn context<'c>(
         scan: setup.limits.scan,
         budget: MemoryBudget::new(setup.limits.budget()),
         skills: setup.skills.as_ref(),
+        memory: setup.memory.as_ref(),
         // Most tools never ask for the time, and the time zone costs a read of the disk.
         now: LazyCell::new(now),
         log,

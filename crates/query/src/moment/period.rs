@@ -1,6 +1,6 @@
 //! Days, weeks, months, quarters and years.
 
-use jiff::{ToSpan, civil::Date};
+use jiff::{Span, civil::Date};
 
 use super::WeekRule;
 
@@ -38,13 +38,26 @@ impl Period {
         }
     }
 
+    /// The day that is this many spans later, or earlier; `None` beyond the calendar.
+    pub fn later(self, day: Date, count: i32) -> Option<Date> {
+        let count = i64::from(count);
+        let span = match self {
+            Self::Daily => Span::new().try_days(count),
+            Self::Weekly => Span::new().try_weeks(count),
+            Self::Monthly => Span::new().try_months(count),
+            Self::Quarterly => Span::new().try_months(3 * count),
+            Self::Yearly => Span::new().try_years(count),
+        };
+        day.checked_add(span.ok()?).ok()
+    }
+
     /// All days of the span that contains a day: that day, and then the others from the first on.
     pub fn days(self, day: Date, week: WeekRule) -> impl Iterator<Item = Date> {
         let quarter_month = (day.month() - 1) / 3 * 3 + 1;
         let in_month = |month: i8| Date::new(day.year(), month, 1).unwrap_or(day);
         let first = match self {
             Self::Daily => day,
-            Self::Weekly => day.checked_sub(week.weekday(day).days()).unwrap_or(day),
+            Self::Weekly => week.first_day(day),
             Self::Monthly => in_month(day.month()),
             Self::Quarterly => in_month(quarter_month),
             Self::Yearly => in_month(1),

@@ -1,6 +1,6 @@
 //! Rules for counting weeks.
 
-use jiff::civil::Date;
+use jiff::{ToSpan, civil::Date};
 
 use crate::english::WEEKDAYS;
 
@@ -63,6 +63,12 @@ impl WeekRule {
     /// unknown.
     pub fn days_to(self, weekday: &str, date: Date) -> Option<i64> {
         Some((numbered(weekday)? - self.first_day).rem_euclid(7) - self.weekday(date))
+    }
+
+    /// The day on which the week of a date starts.
+    pub fn first_day(self, date: Date) -> Date {
+        // The calendar begins on a Saturday, in the middle of a week.
+        date.checked_sub(self.weekday(date).days()).unwrap_or(date)
     }
 
     /// Which day of its week a date is, from 0.

@@ -82,6 +82,13 @@ fn measure(report: &mut Report, root: &Path, around: &Path, notes: usize) -> Res
     say("`links_get` over stdio", both(times), "p50 1 ms");
     let times = calls(&mut first, "metadata_read", &json!({ "file": NOTE }), 500)?;
     say("`metadata_read` (an outline) over stdio", both(times), "p50 1 ms");
+    let around_it = json!({ "file": NOTE, "hops": 2 });
+    let times = calls(&mut first, "graph_neighbors", &around_it, 500)?;
+    say("`graph_neighbors`, two links away, over stdio", both(times), "p50 2 ms");
+    let times = calls(&mut first, "note_context", &json!({ "file": NOTE }), 50)?;
+    say("`note_context` over stdio", both(times), "");
+    let times = calls(&mut first, "vault_health_check", &json!({}), 7)?;
+    say("`vault_health_check` over stdio", both(times), if notes == 10_000 { "p50 2 s" } else { "" });
     let times = edits(&mut first, root, &backlinks)?;
     say("`links_get` right after another program saved a note", both(times), "5 ms to index it again");
     // Ends by itself, so that it saves its index.

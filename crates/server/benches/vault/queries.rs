@@ -66,6 +66,14 @@ pub(super) fn measure(report: &mut Report, around: &Path, notes: usize) -> Resul
         let times = calls(&mut server, "query", &arguments, if large { 15 } else { 50 })?;
         say(what, both(times), aim);
     }
+    // Half of the tasks are open, and all of them are overdue.
+    let aim = if large { "p50 20 ms" } else { "" };
+    for (what, arguments) in [
+        ("`tasks_list` overdue, three tasks a note", json!({ "due": "overdue" })),
+        ("the same with a tag", json!({ "due": "overdue", "tag": "project" })),
+    ] {
+        say(what, both(calls(&mut server, "tasks_list", &arguments, if large { 15 } else { 50 })?), aim);
+    }
     let aim = format!("{:.0} MB and the program", 1.5 * megabytes(text));
     say("memory with the index of all rows", format!("{:.0} MB", megabytes(rows)), &aim);
     drop(server);

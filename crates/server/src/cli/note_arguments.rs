@@ -36,7 +36,7 @@ pub(crate) struct ReadArguments {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 #[command(after_long_help = "Examples:
   lapidary append Inbox 'Call the roofer'
-  lapidary append Roof --heading Materials -- '- 4 m of flashing'
+  lapidary append Roof '- 4 m of flashing' --heading Materials
   date | lapidary append Log -
   lapidary append Inbox 'Try it' --dry-run")]
 pub(crate) struct AppendArguments {
@@ -98,6 +98,114 @@ pub(crate) struct LinksArguments {
     #[arg(long = "to")]
     pub(crate) incoming: bool,
     /// How many of each
+    #[arg(long, value_name = "N", default_value_t = 200)]
+    pub(crate) limit: usize,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Print tasks: what is open, overdue or due this week
+///
+/// Exits with 1 if there are none.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
+#[command(after_long_help = "Examples:
+  lapidary tasks
+  lapidary tasks overdue
+  lapidary tasks this_week --tag house --group due
+  lapidary tasks --done 2026-04-01..2026-04-30 --json")]
+pub(crate) struct TasksArguments {
+    /// When they are due: overdue, today, tomorrow, this_week, none, a date, or FROM..TO
+    #[arg(value_name = "DUE")]
+    pub(crate) due: Option<String>,
+    /// When they were done
+    #[arg(long, value_name = "WHEN")]
+    pub(crate) done: Option<String>,
+    /// open (the default), done, cancelled, all, or the character in the box
+    #[arg(long, value_name = "STATUS")]
+    pub(crate) status: Option<String>,
+    /// Only tasks with this tag
+    #[arg(long, value_name = "TAG")]
+    pub(crate) tag: Option<String>,
+    /// highest, high, medium, low, lowest or none
+    #[arg(long, value_name = "PRIORITY")]
+    pub(crate) priority: Option<String>,
+    /// Only in this folder or note
+    #[arg(long = "in", value_name = "PATH", add = completing::notes())]
+    pub(crate) path: Option<String>,
+    /// Only tasks with these words
+    #[arg(long, value_name = "WORDS")]
+    pub(crate) text: Option<String>,
+    /// How they are grouped
+    #[arg(long, value_name = "GROUP", default_value = "note", value_parser = ["note", "due", "priority", "status", "folder", "tag"])]
+    pub(crate) group: String,
+    /// How many
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    pub(crate) limit: usize,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Print today's note, or add text to it
+///
+/// A missing note is created from the vault's template when text is added to it, or with `--create`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
+#[command(after_long_help = "Examples:
+  lapidary daily
+  lapidary daily 'Called the roofer'
+  lapidary daily --heading Log -- '- 4 m of flashing'
+  lapidary daily --offset -1
+  lapidary daily --period weekly --create")]
+pub(crate) struct DailyArguments {
+    /// The text to add, or `-` to read it from standard input
+    #[arg(value_name = "TEXT|-")]
+    pub(crate) text: Vec<String>,
+    /// Which note: of the day, week, month, quarter or year
+    #[arg(long, value_name = "PERIOD", default_value = "daily", value_parser = ["daily", "weekly", "monthly", "quarterly", "yearly"])]
+    pub(crate) period: String,
+    /// A day of the period, instead of today
+    #[arg(long, value_name = "YYYY-MM-DD")]
+    pub(crate) date: Option<String>,
+    /// How many periods later; -1 is yesterday's
+    #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true)]
+    pub(crate) offset: i32,
+    /// Add the text below this heading
+    #[arg(long, value_name = "NAME", requires = "text")]
+    pub(crate) heading: Option<String>,
+    /// Create the note if it is missing
+    #[arg(long)]
+    pub(crate) create: bool,
+    /// Print the diff without changing anything
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Check the vault for broken links, twins, orphans and the like
+///
+/// Exits with 1 if something grave is found.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
+#[command(after_long_help = "Examples:
+  lapidary health
+  lapidary health broken_link
+  lapidary health --fix tag_case --dry-run
+  lapidary health --json | jq '.summary'")]
+pub(crate) struct HealthArguments {
+    /// Print the findings of this kind, like `broken_link`
+    pub(crate) kind: Option<String>,
+    /// Only about files in this folder
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) folder: Option<String>,
+    /// Mend this finding, or all of this kind; may be repeated
+    #[arg(long, value_name = "ID", conflicts_with_all = ["kind", "folder"])]
+    pub(crate) fix: Vec<String>,
+    /// Print what would change, and change nothing
+    #[arg(long, requires = "fix")]
+    pub(crate) dry_run: bool,
+    /// How many findings to print
     #[arg(long, value_name = "N", default_value_t = 200)]
     pub(crate) limit: usize,
     /// Print JSON

@@ -33,6 +33,7 @@ fn every_subcommand_takes_the_same_options_before_and_after_its_name() {
         profile: Some("reader".into()),
         dotted_names: true,
         any_folder: true,
+        vaults_found_in: None,
         http: None,
         insecure_no_auth: false,
         public_url: None,
@@ -56,6 +57,7 @@ fn every_subcommand_takes_the_same_options_before_and_after_its_name() {
         "read a",
         "append a b",
         "links a",
+        "health",
         "undo",
         "log",
         "status",
@@ -181,6 +183,24 @@ fn listings_and_the_log_have_their_own_options() {
     ] {
         assert_eq!(line(words).unwrap().command, command, "{words}");
     }
+}
+
+#[test]
+fn a_list_item_is_text_and_no_option() {
+    let text = |words: &[&str]| match parse(words.iter().map(ToString::to_string)).unwrap().command {
+        Command::Append(AppendArguments { text, part, dry_run, .. }) => (text.join("|"), part.heading, dry_run),
+        other => panic!("{other:?}"),
+    };
+    let plan = Some("Plan".to_owned());
+    assert_eq!(text(&["lapidary", "append", "Roof", "- [ ] pay"]), ("- [ ] pay".to_owned(), None, false));
+    assert_eq!(
+        text(&["lapidary", "append", "Roof", "- a", "b", "- c", "--heading", "Plan", "--dry-run"]),
+        ("- a|b|- c".to_owned(), plan.clone(), true)
+    );
+    assert_eq!(
+        text(&["lapidary", "append", "Roof", "--heading", "Plan", "--", "- a", "--b"]),
+        ("- a|--b".to_owned(), plan, false)
+    );
 }
 
 #[test]

@@ -59,7 +59,7 @@ pub(super) fn run(
 }
 
 /// The text at standard input.
-fn typed() -> Result<String, CommandFailure> {
+pub(super) fn typed() -> Result<String, CommandFailure> {
     if io::stdin().is_terminal() {
         report::note("type the text, then Ctrl-D on an empty line");
     }

@@ -105,8 +105,9 @@ pub(super) enum CallRefusal {
 }
 
 fn unknown_tool(tool: &str, nearest: Option<&str>) -> CommandFailure {
-    let hint = nearest.map_or(String::new(), |nearest| format!("; did you mean `{nearest}`?"));
-    CommandFailure::Refused(format!("there is no tool {}{hint}", quoted(tool)))
+    let hint = nearest
+        .map_or_else(|| "`lapidary tools` lists them".to_owned(), |nearest| format!("did you mean `{nearest}`?"));
+    CommandFailure::Refused(format!("there is no tool {}; {hint}", quoted(tool)))
 }
 
 /// The question goes to stderr and the answer comes from stdin, so both must be a terminal.

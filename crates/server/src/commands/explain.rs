@@ -1,10 +1,14 @@
 //! `lapidary explain`: what a reason for refusal means.
 
+mod owner_steps;
+
 use std::io::Write;
 
 use lapidary_query::nearest;
 use lapidary_tools::{ReasonKind, TOOLS, quote::quoted};
 use serde_json::{Value, json};
+
+use owner_steps::owner_step;
 
 use super::{CommandFailure, CommandOutcome, screen::Screen, table::TableCell};
 
@@ -30,6 +34,8 @@ pub(super) fn run(
     let (code, style) = (kind.wire_code(), screen.style);
     writeln!(screen, "{}", style.strong(code.id))?;
     write!(screen, "{}", style.wrapped(&code.when.replace('`', ""), 0))?;
+    let step = owner_step(*kind).replace('`', "'");
+    write!(screen, "\n{}", style.wrapped(&format!("What you can do: {step}"), 0))?;
     writeln!(screen, "\nCode {}, or {} from the file tools.", code.number, code.code)?;
     let specs = TOOLS.iter().map(|tool| tool.spec()).filter(|spec| spec.reasons().contains(kind));
     let tools: Vec<&str> = specs.map(|spec| spec.name()).collect();
@@ -58,5 +64,5 @@ fn all(as_json: bool, screen: &mut Screen<'_>) -> Result<CommandOutcome, Command
 
 fn as_value(kind: ReasonKind) -> Value {
     let code = kind.wire_code();
-    json!({ "reason": code.id, "when": code.when, "number": code.number, "code": code.code })
+    json!({ "reason": code.id, "when": code.when, "ownerStep": owner_step(kind), "number": code.number, "code": code.code })
 }

@@ -378,6 +378,9 @@ fn uninstall_one(
     if let (EntryOwner::Other(other), None, false) = (client.owner(&entry, None), &earlier, arguments.force) {
         // Not asked for by name, so not a failure.
         if arguments.clients.is_empty() {
+            let words = format!("{SERVER_NAME} is another server ({other}), and stays; to remove it:");
+            let words = setup.style.folded(&format!("{}: {}", setup.style.strong(client.title), visible(&words)));
+            writeln!(out, "{words}\n  lapidary uninstall {} --force", client.name)?;
             return Ok(false);
         }
         return Err(said(format!(
@@ -514,9 +517,8 @@ fn forget_state(folder: &Path, arguments: &UninstallArguments, out: &mut dyn Wri
     }
     writeln!(
         out,
-        "State in {}: undo data, logs and indexes of {} vaults or databases. Without it, changes can no longer be undone.",
-        visible(&folder.display().to_string()),
-        contents.len()
+        "State in {}\nUndo data, logs, indexes and tokens. Without it, nothing can be undone.",
+        visible(&folder.display().to_string())
     )?;
     if arguments.dry_run {
         return Ok(());

@@ -30,6 +30,11 @@ pub(crate) fn note(message: &str) {
     said("lapidary:", TextPaint::Faint, message);
 }
 
+/// A line for the terminal of standard error, broken at blanks.
+pub(crate) fn on_terminal(line: &str) -> String {
+    style().folded(line) + "\n"
+}
+
 fn said(mark: &str, paint: TextPaint, message: &str) {
     let style = style();
     let text = style.folded(&format!("{mark} {}", visible(message)));

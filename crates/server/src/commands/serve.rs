@@ -180,6 +180,7 @@ impl ServerPresence {
         let state = |vault: &ChosenVault| {
             let mut facts = facts.clone();
             facts["vault"] = json!(vault.path);
+            facts["name"] = json!(vault.name);
             (StateFolder::new(assembled.state.clone(), vault.path.clone()), facts.to_string())
         };
         let folders: Vec<(StateFolder, String)> = assembled.vaults.iter().map(state).collect();

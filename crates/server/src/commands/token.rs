@@ -14,7 +14,8 @@ use serde_json::{Value, json};
 use super::{CommandFailure, CommandOutcome, report, screen::Screen, table::TableCell};
 use crate::{
     access_words::{
-        checked_name, client_in_words, day, event_in_words, grant_state, rights_in_words, token_state, written,
+        TokenVault, checked_name, client_in_words, day, event_in_words, grant_state, rights_in_words, token_state,
+        token_vault, written,
     },
     assemble::auth_store,
     cli::{NewToken, TokenWord},
@@ -23,13 +24,14 @@ use crate::{
 pub(super) fn run(
     word: &TokenWord,
     config: &Config,
+    known_vaults: &[String],
     screen: &mut Screen<'_>,
 ) -> Result<CommandOutcome, CommandFailure> {
     let store = auth_store(config.state_dir.clone());
     let now = UnixSeconds::from(Clock::system().now());
     match word {
         TokenWord::Create(new) => {
-            let (name, rights) = checked(new, config).map_err(CommandFailure::Misconfigured)?;
+            let (name, rights) = checked(new, config, known_vaults).map_err(CommandFailure::Misconfigured)?;
             let mut random = [0; 32];
             getrandom::fill(&mut random)
                 .map_err(|error| CommandFailure::Misconfigured(format!("no random numbers: {error}")))?;
@@ -156,11 +158,24 @@ fn grant_as_json(grant: &GrantRecord, now: UnixSeconds) -> Value {
 }
 
 /// The rights as stored, if they are valid.
-fn checked(new: &NewToken, config: &Config) -> Result<(String, TokenRights), String> {
+fn checked(new: &NewToken, config: &Config, known_vaults: &[String]) -> Result<(String, TokenRights), String> {
     let list = |entries: &[String]| (!entries.is_empty()).then(|| entries.to_vec());
+    let mut vaults = Vec::new();
+    for given in &new.vaults {
+        match token_vault(given, known_vaults)? {
+            TokenVault::Known(name) => vaults.push(name),
+            TokenVault::Unknown(name) => {
+                report::note(&format!(
+                    "no vault on this computer is called '{}'; the token opens nothing until a server has one of that name",
+                    one_line(&name)
+                ));
+                vaults.push(name);
+            }
+        }
+    }
     let rights = TokenRights {
         profile: new.profile.clone(),
-        vaults: list(&new.vaults),
+        vaults: list(&vaults),
         read_paths: list(&new.paths),
         write_paths: list(&new.write_paths),
         read_only: new.read_only,

@@ -1,5 +1,7 @@
 //! `lapidary tools`: prints the tools and their status.
 
+use std::io::Write;
+
 use lapidary_tools::CatalogueEntry;
 use serde_json::{Value, json};
 
@@ -33,6 +35,11 @@ pub(super) fn run(
         };
         let rows: Vec<_> = entries.iter().map(row).collect();
         screen.table(&["tool", "group", "effect", "standing", ""], &rows)?;
+        if screen.style.is_terminal {
+            let legend = "listed: every client is sent it; deferred: assistants find it with find_tool; lapidary tools NAME shows one";
+            let legend = screen.style.wrapped(legend, 0);
+            write!(screen, "\n{}", screen.style.faint(&legend))?;
+        }
     }
     Ok(CommandOutcome::Well)
 }

@@ -39,13 +39,22 @@ impl AuthChallenge {
     pub(super) fn refused(&self, unknown: UnknownClient) -> Response {
         match unknown {
             UnknownClient::NoToken | UnknownClient::BadToken => {
-                let message = match self.metadata {
-                    Some(_) => {
+                let message = match (unknown == UnknownClient::BadToken, &self.metadata) {
+                    (false, Some(_)) => {
                         "This server needs a token: sign in with OAuth, or send one as `Authorization: Bearer …`."
                     }
-                    None => {
+                    (false, None) => {
                         "This server needs a token: send it as `Authorization: Bearer …`. The owner makes one with \
                          `lapidary token create NAME`."
+                    }
+                    // Not which of these: a stranger with a guess would learn that it was once right.
+                    (true, Some(_)) => {
+                        "The token is not valid: it is wrong, has expired or was revoked. Sign in again with OAuth, or \
+                         send another one."
+                    }
+                    (true, None) => {
+                        "The token is not valid: it is wrong, has expired or was revoked. The owner sees the valid ones \
+                         with `lapidary token list`, and makes another with `lapidary token create NAME`."
                     }
                 };
                 let response = error_response(StatusCode::UNAUTHORIZED, -32001, message);

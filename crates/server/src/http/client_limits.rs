@@ -163,11 +163,36 @@ impl RequestLimits {
         self.counted.lock().refusals.take(address, self.started.elapsed())
     }
 
+    /// What was counted as a guess was right.
+    pub(super) fn guessed_right(&self, address: &str) {
+        self.counted.lock().refusals.give_back(address);
+    }
+
+    /// Another call of a client, which waits for its turn as long as a call waits for a place. For programs that do one thing after
+    /// the other and know no limit: they get slower instead of failing.
+    pub(super) async fn paced(&self, client: &str, is_write: bool) -> Result<(), TooFast> {
+        let began = self.started.elapsed();
+        loop {
+            let TooFast { retry_after } = match self.rate(client, is_write) {
+                Ok(()) => return Ok(()),
+                Err(limit) => limit,
+            };
+            if self.started.elapsed().saturating_sub(began) + retry_after > CALL_WAIT {
+                return Err(TooFast { retry_after });
+            }
+            tokio::time::sleep(retry_after).await;
+        }
+    }
+
     /// Another call of a client.
     pub(super) fn rate(&self, client: &str, is_write: bool) -> Result<(), TooFast> {
         let (mut counted, now) = (self.counted.lock(), self.started.elapsed());
         counted.calls.take(client, now)?;
-        if is_write { counted.writes.take(client, now) } else { Ok(()) }
+        if !is_write {
+            return Ok(());
+        }
+        // What is refused as a write does not count as a call.
+        counted.writes.take(client, now).inspect_err(|_| counted.calls.give_back(client))
     }
 
     /// A place for a call; without a client only the calls of all are counted.
@@ -286,6 +311,20 @@ mod tests {
         assert!(room("third", SMALL_MESSAGE).is_some(), "small ones always fit");
         drop(one);
         assert!(room("third", half).is_some());
+    }
+
+    #[tokio::test]
+    async fn a_paced_call_waits_for_its_turn_and_a_refused_write_does_not_count() {
+        let limits =
+            ClientLimits { streams: 0, calls: 0, calls_in_all: 0, calls_per_second: 500, writes_per_second: 50 };
+        let keeper = RequestLimits::new(limits);
+        // More than the burst, at once.
+        for _ in 0..220 {
+            assert_eq!(keeper.paced("a", true).await, Ok(()));
+        }
+        let refused = (0..10_000).filter(|_| keeper.rate("a", true).is_err()).count();
+        assert!(refused > 0);
+        assert!((0..500).all(|_| keeper.rate("a", false).is_ok()));
     }
 
     #[test]

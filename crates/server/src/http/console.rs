@@ -12,7 +12,9 @@ mod clients;
 mod console_calls;
 mod console_site;
 mod graph;
+mod health;
 mod history;
+mod kept_places;
 mod layout_keeper;
 mod live_events;
 mod owner_access;
@@ -43,7 +45,7 @@ use axum::{
     http::{HeaderValue, Method, StatusCode, header},
     middleware::{Next, from_fn_with_state},
     response::{IntoResponse, Response},
-    routing::{get, post},
+    routing::{any, get, post},
 };
 use lapidary_auth::{AuthStore, FormParameters, SecretKind};
 use lapidary_config::{AllowedOrigins, BodyLimits, HttpConfig};
@@ -60,6 +62,7 @@ use super::{
     owner_door::{OwnerDoor, StoreTrouble, new_secret},
     posted_message, request_gate,
     request_gate::RequestGate,
+    session_table::SessionTable,
 };
 use crate::stdio::told_to_stop;
 
@@ -83,6 +86,14 @@ pub(super) struct ConsoleParts {
     site: ConsoleSite,
     layouts: LayoutKeeper,
     stopping: watch::Receiver<bool>,
+    endpoint: Option<ServedEndpoint>,
+}
+
+/// The endpoint for clients that is served beside the console.
+pub(super) struct ServedEndpoint {
+    /// Where clients reach it.
+    pub(super) url: String,
+    pub(super) sessions: SessionTable,
 }
 
 /// Serves the console alone until told to stop. `opened` gets the address that signs in.
@@ -102,7 +113,7 @@ pub(crate) async fn serve(
     let gate =
         RequestGate::new(Vec::new(), AllowedOrigins::Listed(Vec::new()), address.ip(), site.address().to_owned());
     let door = OwnerDoor::new(Arc::clone(&owner.auth), Clock::system(), Vec::new()).on_port(address.port());
-    let console = Console::new(executor, owner, Arc::new(door), site, stopping.clone());
+    let console = Console::new(executor, owner, Arc::new(door), site, stopping.clone(), None);
     let router = console.routes().route("/", get(to_console)).fallback(nothing_here);
     let router = router.layer(from_fn_with_state(gate, request_gate::guard));
     tokio::spawn(async move {
@@ -129,9 +140,11 @@ impl Console {
         door: Arc<OwnerDoor>,
         site: ConsoleSite,
         stopping: watch::Receiver<bool>,
+        endpoint: Option<ServedEndpoint>,
     ) -> Self {
-        let layouts = LayoutKeeper::new(stopping.clone());
-        Self(Arc::new(ConsoleParts { executor, owner, clock: Clock::system(), door, site, layouts, stopping }))
+        let layouts = LayoutKeeper::new(stopping.clone(), owner.place_files());
+        let clock = Clock::system();
+        Self(Arc::new(ConsoleParts { executor, owner, clock, door, site, layouts, stopping, endpoint }))
     }
 
     pub(super) fn routes(self) -> Router {
@@ -141,6 +154,7 @@ impl Console {
             .merge(history::routes())
             .merge(vault::routes())
             .merge(graph::routes())
+            .merge(health::routes())
             .merge(restoring::routes())
             .merge(versions::routes())
             .merge(searching::routes())
@@ -156,6 +170,7 @@ impl Console {
             .route("/console", get(to_console))
             .route("/console/sign-in", post(sessions::sign_in))
             .route("/console/static/{hash}/{name}", get(asset))
+            .route("/console/{*other}", any(nothing_here))
             .merge(pages)
             .layer(axum::middleware::from_fn(secured))
             .with_state(self)

@@ -161,7 +161,8 @@ impl Endpoint {
         }
         let session = response.headers().get(SESSION).and_then(|id| id.to_str().ok()).filter(|_| opens_session);
         // Known as soon as the client has the id, or its next request would find no session.
-        let in_use = session.map(|session| self.0.sessions.opened(session, sender.client.as_ref())).or(in_use);
+        let program = message.program.as_deref().unwrap_or_default();
+        let in_use = session.map(|session| self.0.sessions.opened(session, sender.client.as_ref(), program)).or(in_use);
         let listens = method == Some("subscriptions/listen");
         Ok(self.ended_in_time(response, sender, listens, (place, in_use)))
     }

@@ -80,6 +80,8 @@ pub(super) struct PostedMessage {
     pub(super) is_request: bool,
     /// The tool that is called, in the end.
     pub(super) tool: Option<String>,
+    /// What the program that opens a session calls itself.
+    pub(super) program: Option<String>,
 }
 
 impl PostedMessage {
@@ -97,7 +99,7 @@ impl PostedMessage {
                 // Arguments of another shape than a call has; the tool will say so.
                 let outline = serde_json::from_slice::<MessageOutline<'_>>(bytes).unwrap_or_default();
                 let method = outline.method.map(Cow::into_owned);
-                Ok(Self { is_request: method.is_some() && outline.id.is_some(), method, tool: None })
+                Ok(Self { is_request: method.is_some() && outline.id.is_some(), method, tool: None, program: None })
             }
             Err(error) => {
                 let message = format!("Parse error: not JSON at line {}, column {}", error.line(), error.column());
@@ -121,12 +123,14 @@ struct PeekedParams<'a> {
     #[serde(borrow)]
     name: Option<Cow<'a, str>>,
     #[serde(borrow)]
-    arguments: Option<PeekedArguments<'a>>,
+    arguments: Option<PeekedName<'a>>,
+    #[serde(borrow, rename = "clientInfo")]
+    program: Option<PeekedName<'a>>,
 }
 
-/// Of `call_tool`, which names another.
+/// Of a program, or the tool that `call_tool` names.
 #[derive(Deserialize)]
-struct PeekedArguments<'a> {
+struct PeekedName<'a> {
     #[serde(borrow)]
     name: Option<Cow<'a, str>>,
 }
@@ -140,16 +144,18 @@ struct MessageOutline<'a> {
 
 impl From<PeekedMessage<'_>> for PostedMessage {
     fn from(peeked: PeekedMessage<'_>) -> Self {
-        let tool = peeked.params.and_then(|params| {
+        let (mut params, method) = (peeked.params, peeked.method.map(Cow::into_owned));
+        let program = params.as_mut().and_then(|params| params.program.take()?.name).map(Cow::into_owned);
+        let tool = params.and_then(|params| {
             let name = params.name?;
             let relayed = params.arguments.and_then(|arguments| arguments.name);
             // So that a relayed call counts against the limit of the tool that it runs.
             let name = if name == "call_tool" { relayed.unwrap_or(name) } else { name };
             Some(name.into_owned())
         });
-        let method = peeked.method.map(Cow::into_owned);
-        let is_call = method.as_deref() == Some("tools/call");
-        Self { is_request: method.is_some() && peeked.id.is_some(), tool: tool.filter(|_| is_call), method }
+        let (is_call, opens) = (method.as_deref() == Some("tools/call"), method.as_deref() == Some("initialize"));
+        let (tool, program) = (tool.filter(|_| is_call), program.filter(|_| opens));
+        Self { is_request: method.is_some() && peeked.id.is_some(), tool, program, method }
     }
 }
 

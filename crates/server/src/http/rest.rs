@@ -18,7 +18,7 @@ mod write_file;
 
 use std::{
     collections::HashMap,
-    net::{Ipv4Addr, SocketAddr},
+    net::{IpAddr, Ipv4Addr, SocketAddr},
     sync::Arc,
 };
 
@@ -42,7 +42,13 @@ pub(crate) use self::{
     certificate::RestCertificate,
     rest_caller::{PluginPorts, RestCallers, VaultKey},
 };
-use super::{LAST_ANSWERS, accept_loop, request_gate, tls_keeper::TlsKeeper};
+use super::{
+    LAST_ANSWERS, accept_loop,
+    client_limits::{CallPlace, MessageRoom, RequestLimits, TooFast},
+    endpoint::peer_of,
+    request_gate,
+    tls_keeper::TlsKeeper,
+};
 use crate::stdio::told_to_stop;
 
 const METHODS: &str = "GET,HEAD,PUT,PATCH,POST,DELETE,MOVE,COPY";
@@ -60,6 +66,7 @@ pub(crate) struct RestParts {
     certificate: Option<RestCertificate>,
     /// The note last opened through us, for each vault.
     active: Mutex<HashMap<String, VaultPath>>,
+    limits: RequestLimits,
 }
 
 /// Serves the API until told to stop.
@@ -120,8 +127,8 @@ impl RestApi {
         certificate: Option<RestCertificate>,
     ) -> Self {
         let body = BodyLimits { bytes: Some(settings.max_body_bytes), time: http.body.time };
-        let active = Mutex::default();
-        Self(Arc::new(RestParts { executor, callers, settings, body, certificate, active }))
+        let (active, limits) = (Mutex::default(), RequestLimits::new(http.clients));
+        Self(Arc::new(RestParts { executor, callers, settings, body, certificate, active, limits }))
     }
 
     fn router(self) -> Router {
@@ -144,6 +151,7 @@ impl RestApi {
         let running = tokio::spawn(async move { executor.execute(invocation, cancel).await });
         match running.await {
             Ok(outcome) => outcome,
+            // The task ended without an outcome: a panic, or the runtime is shutting down. The client gets an internal error.
             Err(_) => Outcome::UnknownTool { nearest: None },
         }
     }
@@ -176,6 +184,7 @@ impl RestApi {
         arguments: Value,
     ) -> Result<Map<String, Value>, ApiError> {
         let Value::Object(mut arguments) = arguments else { return Err(broken()) };
+        // Headers that the request did not have; the schemas of tools know no null.
         arguments.retain(|_, value| !value.is_null());
         arguments.insert("vault".to_owned(), Value::from(caller.vault.clone()));
         match self.execute(Invocation::internal(name, arguments, caller.principal.clone())).await {
@@ -205,6 +214,7 @@ async fn answer(State(api): State<RestApi>, request: Request) -> Response {
         false => api.respond(request).await.unwrap_or_else(IntoResponse::into_response),
     };
     let headers = response.headers_mut();
+    // As the plugin does: its key is in a header, which a page of another site cannot send without knowing it.
     headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
     headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static("*"));
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
@@ -240,14 +250,27 @@ impl RestApi {
             let twice = ApiError::status(StatusCode::BAD_REQUEST);
             return Err(twice.with(format_args!("There is more than one {name} header.")));
         }
-        let caller = self.0.callers.find(request.headers()).await;
+        // Before the body is read: a stranger must not be able to send one.
+        let peer = peer_of(&request);
+        let caller = match self.caller(request.headers(), peer).await {
+            Ok(caller) => caller,
+            Err(limit) => return Ok(too_fast(limit)),
+        };
         let path = request.uri().path().to_owned();
         if let Some(facts) = self.open_to_all(request.method(), &path, caller.as_ref()) {
             return Ok(facts);
         }
         let caller = caller.ok_or_else(|| ApiError::coded(40101))?;
+        // Both are held until the answer is made.
+        let longest = self.longest_body(&request);
+        let (_place, _room) = match self.room(&caller, request.method(), &path, longest).await {
+            Ok(taken) => taken,
+            Err(limit) => return Ok(too_fast(limit)),
+        };
         let request = RestRequest::read(request, self.0.body).await?;
-        let (endpoint, rest) = path[1..].split_once('/').unwrap_or((&path[1..], ""));
+        // The target of a CONNECT request has no path at all.
+        let path = path.strip_prefix('/').unwrap_or(&path);
+        let (endpoint, rest) = path.split_once('/').unwrap_or((path, ""));
         match endpoint.to_ascii_lowercase().as_str() {
             "vault" => {
                 let at = RequestPath::parse_in_vault(rest)?;
@@ -263,6 +286,55 @@ impl RestApi {
             "commands" => self.commands(&caller, &request, rest).await,
             _ => Err(ApiError::not_found()),
         }
+    }
+
+    /// The sender of a request. A wrong key is a guess, of which each address has only some in a minute; so is a right one that is
+    /// weak, or guessing it would not be limited.
+    async fn caller(&self, headers: &HeaderMap, peer: Option<IpAddr>) -> Result<Option<RestCaller>, TooFast> {
+        let caller = self.0.callers.find(headers).await;
+        let is_guess = match &caller {
+            Some(caller) => caller.has_weak_key,
+            None => self.0.callers.has_key(headers),
+        };
+        if is_guess {
+            // Only a test calls the router without a connection.
+            let address = accept_loop::network(peer.unwrap_or(Ipv4Addr::LOCALHOST.into())).to_string();
+            self.0.limits.refused(&address)?;
+            if caller.is_some() {
+                self.0.limits.guessed_right(&address);
+            }
+        }
+        Ok(caller)
+    }
+
+    /// How long the body of a request may become. One that does not say its length may be as long as any.
+    fn longest_body(&self, request: &Request) -> usize {
+        use axum::body::HttpBody;
+        let most = self.0.settings.max_body_bytes;
+        let length =
+            request.headers().get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
+        match request.body().is_end_stream() {
+            true => 0,
+            false => length.unwrap_or(most).min(most),
+        }
+    }
+
+    /// A place for a request among those of its sender, and room for its body.
+    async fn room(
+        &self,
+        caller: &RestCaller,
+        method: &Method,
+        path: &str,
+        longest: usize,
+    ) -> Result<(CallPlace, MessageRoom), TooFast> {
+        let client = caller.limited_as.as_str();
+        if caller.has_rate {
+            // A search has a method that writes elsewhere.
+            let is_read = [Method::GET, Method::HEAD].contains(method) || path.starts_with("/search");
+            self.0.limits.paced(client, !is_read).await?;
+        }
+        let place = self.0.limits.place(Some(client)).await?;
+        Ok((place, self.0.limits.message_room(Some(client), longest).await?))
     }
 
     /// A file, however it was named. `location` is its path where the request did not name it.
@@ -300,6 +372,14 @@ impl RestApi {
             RestPayload::Place(_) | RestPayload::Periodic(_) | RestPayload::OpenNote(_) => Err(broken()),
         }
     }
+}
+
+fn too_fast(limit: TooFast) -> Response {
+    let seconds = limit.retry_after.as_secs_f64().ceil().max(1.0) as u64;
+    let error = ApiError::status(StatusCode::TOO_MANY_REQUESTS);
+    let mut response = error.with(format_args!("Try again in {seconds} s.")).into_response();
+    response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+    response
 }
 
 /// Where the file of an answer is.

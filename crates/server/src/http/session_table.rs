@@ -10,6 +10,7 @@ use std::{
 };
 
 use lapidary_config::SessionLimits;
+use lapidary_note::ContentHash;
 use lapidary_pipeline::CallerStanding;
 use lapidary_vault::ElapsedTime;
 use parking_lot::Mutex;
@@ -21,6 +22,25 @@ use super::{event_streams::StreamInput, known_clients::KnownClient};
 const SWEEP_EVERY: Duration = Duration::from_secs(1);
 /// A session that the library does not have for this long has ended.
 const GONE_AFTER: Duration = Duration::from_secs(5);
+
+/// How much of a program's name is kept.
+const LONGEST_PROGRAM: usize = 40;
+
+/// A session as the owner of the vaults sees it.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct ListedSession {
+    /// Stands for its id, which is a key.
+    pub(super) mark: ContentHash,
+    /// `None` without authentication.
+    pub(super) client: Option<String>,
+    pub(super) program: String,
+    /// Of the older HTTP+SSE.
+    pub(super) is_stream: bool,
+    /// How long ago it was opened.
+    pub(super) age: Duration,
+    /// How long nothing has been open; `None` if something is.
+    pub(super) idle: Option<Duration>,
+}
 
 /// The sessions of the protocol library, and what it does not know about them.
 #[derive(Clone)]
@@ -34,6 +54,12 @@ pub(super) struct SessionTable {
 struct SessionEntry {
     /// `None` without authentication.
     owner: Option<String>,
+    /// Its client as the log names it.
+    name: Option<String>,
+    /// What the program that opened it calls itself; empty if it did not say.
+    program: String,
+    /// When it was opened, since the start.
+    opened: Duration,
     standing: CallerStanding,
     used: Arc<SessionUse>,
     /// Of the older HTTP+SSE, which the library does not know.
@@ -76,11 +102,19 @@ fn nanoseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 
+fn mark_of(session: &str) -> ContentHash {
+    ContentHash::of(format!("session {session}").as_bytes())
+}
+
 impl SessionEntry {
-    fn new(client: Option<&KnownClient>, started: ElapsedTime, stream: Option<StreamInput>) -> Self {
-        let last = AtomicU64::new(nanoseconds(started.elapsed()));
+    fn new(client: Option<&KnownClient>, program: &str, started: ElapsedTime, stream: Option<StreamInput>) -> Self {
+        let opened = started.elapsed();
+        let last = AtomicU64::new(nanoseconds(opened));
         Self {
             owner: client.map(|client| client.key.clone()),
+            name: client.map(|client| client.name.clone()),
+            program: program.chars().take(LONGEST_PROGRAM).collect(),
+            opened,
             standing: client.map(|client| client.standing.clone()).unwrap_or_default(),
             used: Arc::new(SessionUse { open: AtomicUsize::new(0), started, last }),
             stream,
@@ -113,8 +147,8 @@ impl SessionTable {
         (entry.stream.is_none() && entry.is_of(client)).then(|| entry.used.begin())
     }
 
-    pub(super) fn opened(&self, session: &str, client: Option<&KnownClient>) -> SessionInUse {
-        self.insert(session, SessionEntry::new(client, self.started, None))
+    pub(super) fn opened(&self, session: &str, client: Option<&KnownClient>, program: &str) -> SessionInUse {
+        self.insert(session, SessionEntry::new(client, program, self.started, None))
     }
 
     /// A session of the older HTTP+SSE, which is in use until its stream ends.
@@ -124,7 +158,7 @@ impl SessionTable {
         client: Option<&KnownClient>,
         input: StreamInput,
     ) -> SessionInUse {
-        self.insert(session, SessionEntry::new(client, self.started, Some(input)))
+        self.insert(session, SessionEntry::new(client, "", self.started, Some(input)))
     }
 
     fn insert(&self, session: &str, entry: SessionEntry) -> SessionInUse {
@@ -185,6 +219,31 @@ impl SessionTable {
         known.is_some()
     }
 
+    /// All that are open, the newest first.
+    pub(super) fn list(&self) -> Vec<ListedSession> {
+        let (entries, now) = (self.entries.lock(), self.started.elapsed());
+        let listed = |(session, entry): (&String, &SessionEntry)| ListedSession {
+            mark: mark_of(session),
+            client: entry.name.clone(),
+            program: entry.program.clone(),
+            is_stream: entry.stream.is_some(),
+            age: now.saturating_sub(entry.opened),
+            idle: entry.used.idle_since().map(|since| now.saturating_sub(since)),
+        };
+        let mut listed: Vec<ListedSession> = entries.iter().map(listed).collect();
+        listed.sort_by(|one, other| one.age.cmp(&other.age).then_with(|| one.mark.cmp(&other.mark)));
+        listed
+    }
+
+    /// Ends the session that a mark stands for; whether there was one.
+    pub(super) async fn end_marked(&self, mark: &ContentHash) -> bool {
+        let session = self.entries.lock().keys().find(|session| mark_of(session) == *mark).cloned();
+        match session {
+            Some(session) => self.end(&session).await,
+            None => false,
+        }
+    }
+
     /// Ends unused sessions, and those of clients that are no longer known. Runs as long as the server.
     pub(super) async fn sweep(self) {
         loop {
@@ -198,7 +257,7 @@ impl SessionTable {
                 entries.retain(|session, entry| open.contains(session) || entry.used.idle_since().is_none_or(is_new));
                 for session in open {
                     // A client that went away before its session was opened left one without an entry.
-                    entries.entry(session).or_insert_with(|| SessionEntry::new(None, self.started, None));
+                    entries.entry(session).or_insert_with(|| SessionEntry::new(None, "", self.started, None));
                 }
                 let is_idle = |since: Duration| now.saturating_sub(since) >= self.limits.idle;
                 let over = entries
@@ -218,15 +277,31 @@ mod tests {
     use super::*;
 
     #[tokio::test]
+    async fn the_owner_sees_sessions_without_their_ids_and_ends_them() {
+        let table = SessionTable::new(SessionLimits { all: 0, per_client: 0, idle: Duration::from_secs(60) });
+        drop(table.opened("first", None, &"p".repeat(100)));
+        let busy = table.opened("second", None, "Second");
+        let listed = table.list();
+        assert_eq!(listed.len(), 2);
+        let second = listed.iter().find(|session| session.program == "Second").unwrap();
+        assert!(second.idle.is_none() && !format!("{listed:?}").contains("\"second\""));
+        assert!(listed.iter().any(|session| session.program.len() == LONGEST_PROGRAM && session.idle.is_some()));
+        assert!(!table.end_marked(&ContentHash::of(b"second")).await, "an id is not a mark");
+        assert!(table.end_marked(&second.mark).await && !table.end_marked(&second.mark).await);
+        assert!(table.enter("second", None).is_none() && table.enter("first", None).is_some());
+        drop(busy);
+    }
+
+    #[tokio::test]
     async fn the_session_that_is_idle_longest_makes_room_and_one_in_use_stays() {
         let limits = SessionLimits { all: 3, per_client: 3, idle: Duration::from_secs(60) };
         let table = SessionTable::new(limits);
-        let busy = table.opened("busy", None);
-        drop(table.opened("old", None));
-        drop(table.opened("new", None));
+        let busy = table.opened("busy", None, "");
+        drop(table.opened("old", None, ""));
+        drop(table.opened("new", None, "Program"));
         assert_eq!(table.make_room(None).await, Ok(()));
         assert!(table.enter("old", None).is_none());
-        let (busy_too, last) = (table.enter("new", None), table.opened("last", None));
+        let (busy_too, last) = (table.enter("new", None), table.opened("last", None, ""));
         assert!(busy_too.is_some());
         assert_eq!(table.make_room(None).await, Err(3));
         drop((busy, last));

@@ -31,6 +31,11 @@ pub(super) struct SpanFields {
 }
 
 impl LogLine<'_> {
+    /// For a person at a terminal, who knows which command is running.
+    pub(super) fn told(&self) -> String {
+        one_line(&format!("{}: {}{}", name(self.level), self.fields.message, self.fields.plain())).into_owned()
+    }
+
     /// For people, after the name of the program or the time.
     pub(super) fn plain(&self) -> String {
         let mark = match self.level {

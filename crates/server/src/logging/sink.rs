@@ -10,6 +10,7 @@ use lapidary_vault::store::RotatedFile;
 use tracing::Level;
 
 use super::line::LogLine;
+use crate::commands::on_terminal;
 
 /// The name of the log in its folder; older files are `.1` to `.5`.
 const LOG_FILE: &str = "lapidary.log";
@@ -55,18 +56,22 @@ impl LogSinks {
             LogFormat::Json => line.json(self.process),
         };
         for sink in &self.sinks {
-            sink.write(&text, self.format, &line.time, line.level != Level::INFO);
+            match sink {
+                // As every other command says it. Which call it was matters where many are made.
+                LogSink::Stderr if self.is_for_person(line.level) => to_stderr(&on_terminal(&line.told())),
+                sink => sink.write(&text, self.format, &line.time),
+            }
         }
+    }
+
+    fn is_for_person(&self, level: Level) -> bool {
+        self.format == LogFormat::Plain && matches!(level, Level::WARN | Level::ERROR) && io::stderr().is_terminal()
     }
 }
 
 impl LogSink {
-    fn write(&self, text: &str, format: LogFormat, time: &str, is_marked: bool) {
+    fn write(&self, text: &str, format: LogFormat, time: &str) {
         match self {
-            // As every other command says it; a person knows which program is running.
-            Self::Stderr if format == LogFormat::Plain && is_marked && io::stderr().is_terminal() => {
-                to_stderr(&format!("{text}\n"));
-            }
             Self::Stderr => to_stderr(&on_screen(text, format)),
             Self::File(folder) => folder.write(text, format, time),
             #[cfg(test)]

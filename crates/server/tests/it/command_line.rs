@@ -203,3 +203,20 @@ fn a_program_gets_a_note_as_it_is_in_its_file() {
         assert_eq!((shown.status.code(), &shown.stdout[..]), (Some(0), bytes));
     }
 }
+
+#[test]
+fn health_prints_findings_and_mends_what_it_is_told_to() {
+    let vault = Vault::new(&[("Plan.md", b"[[old/Stone]]\n"), ("Stone.md", b"[[Plan]]\n")]);
+    let check = vault.run(&["health", "--json"]);
+    assert_eq!((check.status.code(), out(&check)["summary"][0]["kind"].clone()), (Some(1), json!("broken_link")));
+    let shown = vault.run(&["health", "broken_link"]);
+    assert_eq!(shown.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&shown.stdout).contains("link to"), "{shown:?}");
+    let planned = vault.run(&["health", "--fix", "broken_link", "--dry-run"]);
+    assert_eq!((planned.status.code(), vault.read("Plan.md")), (Some(0), b"[[old/Stone]]\n".to_vec()));
+    let mended = vault.run(&["health", "--fix", "broken_link"]);
+    assert_eq!((mended.status.code(), vault.read("Plan.md")), (Some(0), b"[[Stone]]\n".to_vec()));
+    let healthy = vault.run(&["health"]);
+    assert_eq!(healthy.status.code(), Some(0), "{healthy:?}");
+    assert_eq!(vault.run(&["health", "broken"]).status.code(), Some(1));
+}

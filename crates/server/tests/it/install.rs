@@ -7,10 +7,13 @@ use std::{
     process::{Command, Output, Stdio},
 };
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::harness::{copy_program, files_below};
+use crate::{
+    harness::{copy_program, files_below},
+    http::HttpServer,
+};
 
 const CURSOR: &str =
     "{\n  // mine\n  \"mcpServers\": {\n    \"a\": { \"command\": \"a\" }, // first\n  },\n  \"x\": 1\n}\n";
@@ -98,7 +101,7 @@ fn the_clients_that_are_there_get_the_entry_and_uninstall_restores_every_byte() 
     let claude: Value = serde_json::from_str(&home.read(".config/Claude/claude_desktop_config.json")).unwrap();
     let entry = &claude["mcpServers"]["obsidian"];
     assert!(Path::new(entry["command"].as_str().unwrap()).is_absolute(), "{entry}");
-    assert_eq!(entry["args"], serde_json::json!(["--vault", home.path("Notes").to_str().unwrap()]));
+    assert_eq!(entry["args"], json!(["--vault", home.path("Notes").to_str().unwrap()]));
     assert!(
         home.read(".cursor/mcp.json")
             .starts_with("{\n  // mine\n  \"mcpServers\": {\n    \"a\": { \"command\": \"a\" }, // first\n")
@@ -127,6 +130,28 @@ fn what_was_written_starts_a_server() {
     command.env_clear().env("HOME", home.0.path()).current_dir("/").stdin(Stdio::null());
     let output = command.args(words).args(["call", "file_read", r#"{"file": "a.md"}"#]).output().unwrap();
     assert!(printed(&output).contains("one"), "{}", complaint(&output));
+}
+
+#[test]
+fn a_vault_that_only_a_client_names_is_found_and_its_origin_is_told() {
+    let home = ClientHome::with_clients();
+    home.well(&["install", "cursor", "--yes", "--vault", "Notes"]);
+    let report = home.well(&["doctor", "--json"]);
+    assert!(report.contains("from the settings of Cursor") && !report.contains("from --vault"), "{report}");
+    let mut command = home.command();
+    command.args(["serve", "--http", "127.0.0.1:0"]);
+    let server = HttpServer::start_command(command);
+    let call = json!({ "name": "file_read", "arguments": { "file": "a.md" } });
+    let (status, body) = server.post(&[], "tools/call", Some("file_read"), call);
+    assert!(status == 200 && body.contains("one"), "{body}");
+    drop(server);
+
+    // Of two, one still has to be chosen.
+    home.write("Other/.obsidian/app.json", "{}");
+    home.well(&["install", "zed", "--yes", "--vault", "Other"]);
+    let refused = home.run(&["serve", "--http", "127.0.0.1:0"]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(complaint(&refused).contains("no vault is given"), "{}", complaint(&refused));
 }
 
 #[test]
@@ -183,7 +208,11 @@ fn another_server_of_our_name_is_replaced_only_by_force() {
     home.write(".cursor/mcp.json", other);
     let output = home.run(&INSTALL);
     assert!(complaint(&output).contains("another server (npx)"), "{}", complaint(&output));
-    home.well(&["uninstall", "--yes"]);
+    let said = home.well(&["uninstall", "--yes"]);
+    assert!(
+        said.contains("another server (npx), and stays; to remove it:\n  lapidary uninstall cursor --force"),
+        "{said}"
+    );
     assert_eq!(home.read(".cursor/mcp.json"), other);
     home.well(&["install", "--vault", "Notes", "--yes", "--force"]);
     assert!(home.read(".cursor/mcp.json").contains("lapidary"));
@@ -284,6 +313,7 @@ fn reasons_tools_and_completions_need_no_vault() {
     let home = ClientHome::new();
     let explained = home.well(&["explain", "note_missing"]);
     assert!(explained.starts_with("note_missing\n") && explained.contains("obsidian_get_note"), "{explained}");
+    assert!(explained.contains("What you can do: 'lapidary search WORDS'"), "{explained}");
     assert!(home.well(&["explain"]).lines().count() > 30);
     let missed = home.run(&["explain", "note_mising"]);
     assert_eq!(missed.status.code(), Some(1));

@@ -248,6 +248,9 @@ fn what_this_user_may_not_read_or_change() {
 fn rules_that_match_nothing_and_rules_that_cannot_be_read() {
     let home = WellHome::new();
     home.doctor_with(&[], &[("OBSIDIAN_DENY_PATHS", "Foldr")]).only("warning", "rules", &["`Foldr`", "`Folder`"]);
+    // A note is named by its whole path, which its name alone does not match.
+    let said = home.doctor_with(&[], &[("OBSIDIAN_DENY_PATHS", "Über")]);
+    said.only("warning", "rules", &["`Über`", "did you mean `Folder/Über.md`?"]);
     let home = WellHome::new();
     home.write("Notes/.lapidaryignore", "Personn/\n");
     home.doctor().only("warning", "rules", &["Personn"]);

@@ -35,6 +35,7 @@ mod listings;
 mod load;
 mod local_doctor;
 mod logging;
+mod memory;
 mod moved_parts;
 mod next_steps;
 mod notes;

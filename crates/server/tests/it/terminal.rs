@@ -227,6 +227,7 @@ fn commands_about_notes_as_people_see_them() {
         ("read_outline", &["read", "Projects/Roof.md", "--outline"]),
         ("read_missing", &["read", "Rof"]),
         ("links", &["links", "Roof"]),
+        ("tasks", &["tasks"]),
         ("query", &["query", "TABLE status, due FROM \"Projects\" SORT file.name"]),
         ("query_wrong", &["query", "TABLE WHERE )"]),
         ("append_dry_run", &["append", "Roof", "--heading", "Plan", "--dry-run", "--", "- [ ] pay"]),
@@ -324,6 +325,9 @@ fn nothing_found_is_exit_code_one_and_every_listing_has_json() {
         (&["search", "xyzzy", "--json"], 1),
         (&["links", "Roof", "--json"], 0),
         (&["links", "Nowhere", "--json"], 1),
+        (&["tasks", "--json"], 0),
+        (&["tasks", "overdue", "--json"], 1),
+        (&["daily", "--json"], 1),
         (&["query", "LIST FROM #none", "--json"], 1),
         (&["checkpoints", "list", "--json"], 1),
         (&["approvals", "list", "--json"], 0),
@@ -358,6 +362,7 @@ fn hostile_names_and_notes_do_not_reach_the_terminal() {
         &["read", name],
         &["read", name, "--outline"],
         &["links", "Roof"],
+        &["tasks"],
         &["checkpoints"],
         &["log"],
         &["undo", "--dry-run"],
@@ -524,4 +529,24 @@ fn values_are_printed_as_people_read_them() {
         let seen = desk.see(80, words, "");
         assert!(seen.text.ends_with("lapidary: 2 of 3 rows; --limit shows more\n"), "{}", seen.text);
     }
+}
+
+#[test]
+fn the_note_of_the_day_is_made_extended_and_printed() {
+    let desk = Desk::new(NOTES);
+    let missing = desk.run(&["daily", "--date", "2026-04-14"]);
+    assert_eq!((missing.status.code(), missing.stdout.len()), (Some(1), 0));
+    let made = desk.run(&["daily", "--date", "2026-04-14", "Called", "the roofer"]);
+    assert!(String::from_utf8_lossy(&made.stdout).starts_with("Created 2026-04-14.md\n"), "{made:?}");
+    let more = desk.run(&["daily", "--date", "2026-04-13", "--offset", "1", "--", "- [ ] pay 📅 2026-04-20"]);
+    assert!(String::from_utf8_lossy(&more.stdout).starts_with("Appended to 2026-04-14.md\n"), "{more:?}");
+    let printed = desk.run(&["daily", "--date", "2026-04-14"]);
+    assert_eq!(String::from_utf8_lossy(&printed.stdout), "Called the roofer\n- [ ] pay 📅 2026-04-20\n");
+    let tasks = desk.run(&["tasks", "overdue", "--in", "2026-04-14"]);
+    assert_eq!(
+        String::from_utf8_lossy(&tasks.stdout),
+        "2026-04-14.md\nline       task  due\n   2  [ ]  pay   2026-04-20\n"
+    );
+    let none = desk.run(&["tasks", "--tag", "nothing"]);
+    assert_eq!((none.status.code(), none.stdout.len()), (Some(1), 0));
 }

@@ -95,7 +95,12 @@ fn a_token_has_its_own_profile_and_folders_and_nothing_is_served_without_one() {
     let mut mistyped = token.clone();
     mistyped.replace_range(20..21, if &token[20..21] == "x" { "y" } else { "x" });
     for wrong in [None, Some(mistyped.as_str()), Some("lap_pat_short"), Some("é")] {
-        assert_eq!(read(&server, wrong, "projects/plan.md").0, 401, "{wrong:?}");
+        let (status, refusal) = read(&server, wrong, "projects/plan.md");
+        assert_eq!(status, 401, "{wrong:?}");
+        // A header that is not ASCII is not read as a token at all.
+        let was_read = wrong.is_some_and(|token| token.is_ascii());
+        let told = if was_read { "The token is not valid" } else { "This server needs a token" };
+        assert!(refusal["error"]["message"].as_str().unwrap().starts_with(told), "{wrong:?}: {refusal}");
     }
     assert_eq!(vault.log()[0]["client_id"], "http:phone:~test");
     let known = &listed(&vault, &[])[0];
@@ -104,6 +109,26 @@ fn a_token_has_its_own_profile_and_folders_and_nothing_is_served_without_one() {
         (&json!("phone"), &json!("live"), &json!("reader"))
     );
     assert!(!known.to_string().contains(&token) && !said(&self::token(&vault, &["list"])).contains(&token));
+}
+
+#[test]
+fn the_vault_of_a_token_is_found_in_any_case_and_a_misspelt_one_is_refused() {
+    let vault = vault();
+    let listed = json!({ "vaults": { "a": { "path": vault.path() } } }).to_string();
+    let list = vault.path().parent().unwrap().join(".config/obsidian/obsidian.json");
+    std::fs::create_dir_all(list.parent().unwrap()).unwrap();
+    std::fs::write(list, listed).unwrap();
+    let text = made(&vault, &["phone", "--vault", "notes"]);
+    let server = HttpServer::start(&vault, "127.0.0.1:0", &[]);
+    let (status, answer) = read(&server, Some(&text), "projects/plan.md");
+    assert_eq!((status, &answer["result"]["structuredContent"]["content"]), (200, &json!("# Plan\n")), "{answer}");
+
+    let misspelt = token(&vault, &["create", "tablet", "--vault", "Nots"]);
+    assert_eq!(misspelt.status.code(), Some(2));
+    assert!(said(&misspelt).contains("there is no vault 'Nots'; did you mean 'Notes'?"), "{}", said(&misspelt));
+    // Perhaps of a server that is given it elsewhere.
+    let elsewhere = token(&vault, &["create", "desk", "--vault", "family"]);
+    assert!(elsewhere.status.success() && said(&elsewhere).contains("'family'; the token opens nothing until"));
 }
 
 #[test]

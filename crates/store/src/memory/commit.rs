@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use lapidary_note::{ContentHash, FileContent};
 
-use super::{MemoryFile, MemoryFiles, MemoryState, is_in};
+use super::{MemoryCall, MemoryFile, MemoryFiles, MemoryState, is_in};
 use crate::{
     Change, ChangeOrigin, ChangeSet, CheckpointKind, CheckpointRecord, CommitError, EntryRecord, File, Receipt, Scope,
     StoreError, VaultPath, change::numbered, rebased,
@@ -82,8 +82,10 @@ impl MemoryState {
     fn keep(&mut self, origin: &ChangeOrigin, entries: Vec<EntryRecord>) -> String {
         let number = self.checkpoints.last().map_or(0, |last| last.number) + 1;
         let id = format!("{:016x}", FIRST_ID.wrapping_add(number.cast_unsigned()));
-        let ChangeOrigin { tool, client, time, approval } = origin.clone();
+        let ChangeOrigin { tool, client, time, approval, call } = origin.clone();
         self.approved.extend(approval.map(|approval| (approval, id.clone())));
+        self.keyed
+            .extend(call.map(|call| (call.key, MemoryCall { call: call.call, checkpoint: id.clone(), reply: None })));
         let kind = CheckpointKind::Change;
         self.checkpoints.push(CheckpointRecord { number, id: id.clone(), time, kind, tool, client, entries });
         id

@@ -1,9 +1,11 @@
 //! The history of a vault in memory.
 
+use std::time::SystemTime;
+
 use lapidary_note::ContentHash;
 
 use super::{MemoryState, MemoryStore};
-use crate::{CheckpointRecord, EntryRecord, History, LedgerError, PathFilter, VaultPath};
+use crate::{CheckpointRecord, EntryRecord, History, KeyedCall, LedgerError, PathFilter, VaultPath};
 
 /// Enough to see that an id is too short.
 const MAX_AMBIGUOUS: usize = 20;
@@ -39,6 +41,22 @@ impl History for MemoryStore {
         let contents = self.contents();
         let id = contents.approved.get(approval);
         Ok(contents.checkpoints.iter().find(|kept| Some(&kept.id) == id).cloned())
+    }
+
+    fn keyed(&self, key: &ContentHash, since: SystemTime) -> Result<Option<KeyedCall>, LedgerError> {
+        let contents = self.contents();
+        let Some(found) = contents.keyed.get(key) else { return Ok(None) };
+        let made = contents.checkpoints.iter().find(|kept| kept.id == found.checkpoint && kept.time >= since);
+        let reply = found.reply.clone();
+        Ok(made.map(|checkpoint| KeyedCall { call: found.call, checkpoint: checkpoint.clone(), reply }))
+    }
+
+    fn keep_reply(&self, checkpoint: &str, reply: &[u8]) -> Result<(), LedgerError> {
+        let mut contents = self.contents();
+        if let Some(found) = contents.keyed.values_mut().find(|call| call.checkpoint == checkpoint) {
+            found.reply = Some(reply.to_vec());
+        }
+        Ok(())
     }
 
     fn content(&self, hash: &ContentHash) -> Result<Option<Vec<u8>>, LedgerError> {

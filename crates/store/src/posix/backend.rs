@@ -5,14 +5,14 @@ use std::{
         Arc,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
-    time::Duration,
+    time::{Duration, SystemTime},
 };
 
 use lapidary_note::ContentHash;
 
 use super::{FolderStore, Ledger, StateFolder, TurnFile, commit::Committer};
 use crate::{
-    Backend, BackendTurn, Capabilities, CheckpointRecord, Cursor, FileStamp, FileStat, FolderEntry, History,
+    Backend, BackendTurn, Capabilities, CheckpointRecord, Cursor, FileStamp, FileStat, FolderEntry, History, KeyedCall,
     LedgerError, ListingOptions, PathFilter, PlaceCheck, PlaceState, StoreError, StoredFile, TurnError, VaultDelta,
     VaultLimits, VaultNews, VaultPath,
     maintenance::{NotScheduled, run_aside, schedule},
@@ -136,6 +136,10 @@ impl Backend for PosixBackend {
         self.folder.stamp(path)
     }
 
+    fn stamps(&self, paths: &[VaultPath]) -> Result<Vec<Option<FileStamp>>, (usize, StoreError)> {
+        self.folder.stamps(paths)
+    }
+
     fn load(&self, path: &VaultPath, max_bytes: u64, into: &mut Vec<u8>) -> Result<FileStat, StoreError> {
         self.folder.load(path, max_bytes, into)
     }
@@ -200,6 +204,14 @@ impl History for Committer {
 
     fn approved(&self, approval: &ContentHash) -> Result<Option<CheckpointRecord>, LedgerError> {
         self.ledger.approved(approval)
+    }
+
+    fn keyed(&self, key: &ContentHash, since: SystemTime) -> Result<Option<KeyedCall>, LedgerError> {
+        self.ledger.keyed(key, since)
+    }
+
+    fn keep_reply(&self, checkpoint: &str, reply: &[u8]) -> Result<(), LedgerError> {
+        self.ledger.keep_reply(checkpoint, reply)
     }
 
     fn untold(&self) -> Result<Vec<CheckpointRecord>, LedgerError> {

@@ -139,6 +139,13 @@ impl FolderStore {
         self.folder()?.wherever(path, &|_| true, |folder, path, _| folder.stamp(path))
     }
 
+    /// Of one folder: it is looked up once for all of them.
+    pub(super) fn stamps(&self, paths: &[VaultPath]) -> Result<Vec<Option<FileStamp>>, (usize, StoreError)> {
+        let opened = self.folder().map_err(|error| (0, error))?;
+        let stamp = |path: &VaultPath| opened.wherever(path, &|_| true, |folder, path, _| folder.stamp(path));
+        paths.iter().enumerate().map(|(at, path)| stamp(path).map_err(|error| (at, error))).collect()
+    }
+
     pub(super) fn load(&self, path: &VaultPath, max_bytes: u64, into: &mut Vec<u8>) -> Result<FileStat, StoreError> {
         self.folder()?.load(path, max_bytes, into)
     }

@@ -6,6 +6,7 @@ mod closing;
 mod conflicts;
 mod database;
 mod health;
+mod keyed_calls;
 mod reading;
 mod records;
 mod retention;
@@ -245,8 +246,8 @@ impl Ledger {
         let id = format!("{:016x}", name.wrapping_add(number.cast_unsigned()));
         transaction
             .prepare_cached(
-                "INSERT INTO checkpoints (number, id, time, kind, tool, client, digest, approval)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+                "INSERT INTO checkpoints (number, id, time, kind, tool, client, digest, approval, call_key, call)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
             )?
             .execute(params![
                 number,
@@ -265,7 +266,9 @@ impl Ledger {
                     client: draft.origin.client.clone(),
                     entries: draft.entries.clone(),
                 }),
-                draft.origin.approval.as_ref().map(bytes)
+                draft.origin.approval.as_ref().map(bytes),
+                draft.origin.call.as_ref().map(|call| bytes(&call.key)),
+                draft.origin.call.as_ref().map(|call| bytes(&call.call))
             ])?;
         self.insert_contents(transaction, &draft.contents)?;
         let mut insert = transaction.prepare_cached(

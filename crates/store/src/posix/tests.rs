@@ -18,7 +18,13 @@ fn vault_path(path: &str) -> VaultPath {
 
 /// An arbitrary caller.
 fn origin() -> ChangeOrigin {
-    ChangeOrigin { tool: "test".to_owned(), client: "test".to_owned(), time: SystemTime::now(), approval: None }
+    ChangeOrigin {
+        tool: "test".to_owned(),
+        client: "test".to_owned(),
+        time: SystemTime::now(),
+        approval: None,
+        call: None,
+    }
 }
 
 /// Pseudo-random numbers, the same in every run.

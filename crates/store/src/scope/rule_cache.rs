@@ -69,7 +69,7 @@ impl ScopeCache {
         grant: Option<&Arc<Policy>>,
     ) -> Result<Arc<Scope>, RulesError> {
         // One `stat` per file and call: a rule has to hold from the next call on.
-        let stamps = self.files().map(|file| stamp(store, file)).collect::<Result<Vec<_>, _>>()?;
+        let stamps = self.stamps(store)?;
         let inner: Arc<[InnerScope]> = self.inner.iter().map(|inner| inner.scope(now)).collect();
         let is_same = |scope: &Scope| scope.inner.iter().zip(&*inner).all(|(then, now)| then.is(now));
         // The usual case: the stamps are the same, and too old for an unnoticed change.
@@ -98,6 +98,14 @@ impl ScopeCache {
         Ok(known.insert(KnownRules { stamps, settled, contents, scope, narrowed }).scope_for(grant))
     }
 
+    fn stamps(&self, store: &dyn Backend) -> Result<Vec<Option<FileStamp>>, RulesError> {
+        let paths = self.files().map(path).collect::<Result<Vec<_>, _>>()?;
+        store.stamps(&paths).map_err(|(at, error)| match self.files().nth(at) {
+            Some(file) => refused(file, error),
+            None => RulesError::VaultGone,
+        })
+    }
+
     fn files(&self) -> impl Iterator<Item = RuleFile> {
         RULE_FILES.into_iter().chain(self.policy.hide_excluded.then_some(OBSIDIAN_SETTINGS))
     }
@@ -111,10 +119,6 @@ impl ScopeCache {
         }
         Ok(Scope { policy: Arc::clone(&self.policy), rules, ..Scope::default() })
     }
-}
-
-fn stamp(store: &dyn Backend, file: RuleFile) -> Result<Option<FileStamp>, RulesError> {
-    store.stamp(&path(file)?).map_err(|error| refused(file, error))
 }
 
 fn read(store: &dyn Backend, file: RuleFile) -> Result<Vec<u8>, RulesError> {

@@ -117,7 +117,9 @@ impl VaultRules {
                 let is_about =
                     |paths: &[FoldedPath], is_folder| paths.iter().any(|path| line.is_about(path.as_str(), is_folder));
                 if !is_about(files, false) && !is_about(folders, true) {
-                    unmatched.push(UnmatchedRule { source: patterns.file, rule: line.written.trim_end().to_owned() });
+                    let rule = line.written.trim_end().to_owned();
+                    let any_folder = !rule.starts_with('/');
+                    unmatched.push(UnmatchedRule { source: patterns.file, rule, any_folder });
                 }
             }
         }

@@ -9,6 +9,8 @@ pub struct UnmatchedRule {
     /// The setting or rule file that contains it.
     pub source: &'static str,
     pub rule: String,
+    /// A name in it is meant in every folder, not only at the top of the vault.
+    pub any_folder: bool,
 }
 
 impl Scope {
@@ -26,7 +28,7 @@ impl Scope {
         for (source, prefixes) in lists {
             for prefix in prefixes.unwrap_or_default() {
                 if !files.iter().chain(&folders).any(|path| prefix.covers_folded(path.as_str())) {
-                    unmatched.push(UnmatchedRule { source, rule: prefix.to_string() });
+                    unmatched.push(UnmatchedRule { source, rule: prefix.to_string(), any_folder: false });
                 }
             }
         }
@@ -35,7 +37,7 @@ impl Scope {
                 // Compiled one by one, as a set does not say which of its patterns matched.
                 let alone = PathGlobs::parse(std::slice::from_ref(pattern));
                 if alone.is_ok_and(|alone| !files.iter().chain(&folders).any(|path| alone.covers(path))) {
-                    unmatched.push(UnmatchedRule { source, rule: pattern.clone() });
+                    unmatched.push(UnmatchedRule { source, rule: pattern.clone(), any_folder: false });
                 }
             }
         }

@@ -2,14 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use lapidary_note::count_steps;
 use lapidary_operation::{
     Context, OpenedVaults, OperationDeclaration, ReadOperation, ReadPayload, Reason, ToolGroup, VaultChoice,
     VaultSurvey,
 };
 use lapidary_query::{GraphLink, GraphNote, NoteGraph, Row, UnresolvedLink};
-use lapidary_toolkit::index;
-use lapidary_vault::{FileRow, VaultPath, VisibleNotes};
+use lapidary_toolkit::{
+    index,
+    vault_links::{VaultLinks, folder_of},
+};
+use lapidary_vault::{FileRow, VisibleNotes};
 use serde_json::{Map, Value, json};
 
 /// Looks over a whole vault.
@@ -50,7 +52,7 @@ impl ReadOperation for SurveyVault {
         }
         let unread = notes.iter().filter(|entry| entry.is_note() && entry.state().digest().is_none());
         survey.unread_notes = unread.count();
-        survey.graph = SurveyedGraph::of(notes).graph;
+        survey.graph = SurveyedGraph::of(context, notes)?.graph;
         Ok(ReadPayload::Survey(Box::new(survey)))
     }
 }
@@ -58,20 +60,15 @@ impl ReadOperation for SurveyVault {
 /// A graph while it is put together.
 struct SurveyedGraph<'n> {
     notes: &'n VisibleNotes,
-    numbers: HashMap<&'n VaultPath, u32>,
-    /// Where the links of a folder lead. The same answer for every note in it, and looked for once.
-    known: HashMap<(&'n str, String), Option<&'n VaultPath>>,
     graph: NoteGraph,
 }
 
 impl<'n> SurveyedGraph<'n> {
-    fn of(notes: &'n VisibleNotes) -> Self {
-        let listed = || notes.iter().filter(|entry| entry.is_note());
-        let numbers = listed().map(|entry| entry.path()).zip(0_u32..).collect();
-        let mut surveyed = Self { notes, numbers, known: HashMap::new(), graph: NoteGraph::default() };
+    fn of(context: &Context<'_>, notes: &'n VisibleNotes) -> Result<Self, Reason> {
+        let mut surveyed = Self { notes, graph: NoteGraph::default() };
         surveyed.add_notes();
-        surveyed.add_links();
-        surveyed
+        surveyed.add_links(&VaultLinks::of(context, notes)?);
+        Ok(surveyed)
     }
 
     fn add_notes(&mut self) {
@@ -114,41 +111,27 @@ impl<'n> SurveyedGraph<'n> {
         }
     }
 
-    fn add_links(&mut self) {
+    fn add_links(&mut self, links: &VaultLinks<'_>) {
+        // Files other than notes have no place in the graph.
+        let mut numbers: Vec<Option<u32>> = Vec::with_capacity(links.files.len());
+        let mut next = 0_u32..;
+        numbers.extend(links.files.iter().map(|entry| if entry.is_note() { next.next() } else { None }));
+        let number = |file: u32| numbers.get(file as usize).copied().flatten();
+        let among_notes = links.links.iter().filter_map(|link| {
+            let (from, to) = (number(link.from)?, number(link.to)?);
+            Some(GraphLink { from, to })
+        });
+        self.graph.links.extend(among_notes);
         let mut unresolved: BTreeMap<String, UnresolvedLink> = BTreeMap::new();
-        for (from, entry) in (0_u32..).zip(self.notes.iter().filter(|entry| entry.is_note())) {
-            let mut targets: BTreeSet<u32> = BTreeSet::new();
-            for link in FileRow::new(self.notes, entry.state()).links() {
-                // A link into the note itself has no target.
-                if link.target.is_empty() {
-                    continue;
-                }
-                match self.resolve(link.target, entry.path()) {
-                    Some(path) => targets.extend(self.numbers.get(path).copied()),
-                    None => {
-                        let new = || UnresolvedLink { target: link.target.to_owned(), sources: Vec::new() };
-                        let sources = &mut unresolved.entry(link.target.to_lowercase()).or_insert_with(new).sources;
-                        if sources.last() != Some(&from) {
-                            sources.push(from);
-                        }
-                    }
-                }
+        for link in &links.unresolved {
+            let Some(from) = number(link.source) else { continue };
+            let new = || UnresolvedLink { target: link.target.to_string(), sources: Vec::new() };
+            let sources = &mut unresolved.entry(link.target.to_lowercase()).or_insert_with(new).sources;
+            if sources.last() != Some(&from) {
+                sources.push(from);
             }
-            targets.remove(&from);
-            self.graph.links.extend(targets.into_iter().map(|to| GraphLink { from, to }));
         }
         self.graph.unresolved = unresolved.into_values().collect();
         self.graph.unresolved.sort_by_key(|link| std::cmp::Reverse(link.sources.len()));
     }
-
-    fn resolve(&mut self, target: &str, source: &'n VaultPath) -> Option<&'n VaultPath> {
-        count_steps(64);
-        let (notes, key) = (self.notes, (folder_of(source), target.to_owned()));
-        *self.known.entry(key).or_insert_with_key(|(_, target)| notes.resolve(target, source))
-    }
-}
-
-/// Empty for the root.
-fn folder_of(path: &VaultPath) -> &str {
-    path.as_str().rsplit_once('/').map_or("", |(folder, _)| folder)
 }

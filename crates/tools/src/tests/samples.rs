@@ -5,7 +5,7 @@ use std::{cell::Cell, time::Duration};
 use lapidary_note::{ContentHash, EditError, ExpectedHash, PatchError, PatchMismatch, PropertyError};
 use lapidary_operation::{
     AppFault, AppNeed, ArgumentProblem, BlockCandidate, DiskFault, FilePart, HeadingCandidate, Interruption,
-    NameWanted, NearText, OffReason, PartCandidates, PathRefusal, Reason, bug, quote::Prose,
+    NameWanted, NearText, OffReason, PartCandidates, PathRefusal, Reason, TaskCandidate, ToolGroup, bug, quote::Prose,
 };
 use lapidary_vault::{JoinError, PathDenied, PathError, PathPrefix, VaultPath};
 
@@ -80,6 +80,7 @@ fn of_calls(tool: &str, argument: &str) -> Vec<Reason> {
         off(OffReason::NotChosen),
         off(OffReason::Profile),
         off(OffReason::Scope),
+        off(OffReason::NotSetUp(ToolGroup::Memory)),
         off(OffReason::Commands),
         off(OffReason::OwnFolders),
         Reason::InsufficientScope { tool: word("file_replace") },
@@ -123,8 +124,8 @@ fn of_paths() -> Vec<Reason> {
         Reason::AmbiguousPath { path: path("a.md"), matches: vec![path("A.md"), path("á.md")] },
         Reason::PathIsDirectory { path: path("folder") },
         Reason::PathIsFile { path: path("a.md") },
-        Reason::DirectoryMissing { path: path("fodler"), nearest: Some(path("folder")) },
-        Reason::DirectoryMissing { path: path("folder"), nearest: None },
+        Reason::DirectoryMissing { path: path("Porjects"), nearest: Some(path("Projects")) },
+        Reason::DirectoryMissing { path: path("Projects"), nearest: None },
         Reason::NotAFile { path: path("pipe") },
         Reason::NotText { path: path("image 1.png"), valid_up_to: Some(3) },
         Reason::NotText { path: path("image.png"), valid_up_to: None },
@@ -166,6 +167,28 @@ fn of_files() -> Vec<Reason> {
         Reason::FileTooLarge { path: path("a.md"), bytes: 20, limit: 10 },
         Reason::ResultTooLarge { path: path("a.md"), bytes: 20, limit: 10 },
         Reason::ReplyTooLarge { bytes: 20, limit: 10 },
+        Reason::UnexpectedChange { least: Some(3), most: 3, count: 2, paths: vec![path("a.md"), path("b.md")] },
+        Reason::UnexpectedChange { least: None, most: 1, count: 70, paths: vec![path("a.md")] },
+        Reason::KeyReused { key: word("key") },
+        Reason::AlreadyMade { checkpoint: Some("c0ffee0000000001".to_owned()) },
+        Reason::TaskMissing {
+            path: path("a.md"),
+            wanted: word("Order slate"),
+            tasks: vec![TaskCandidate { line: 2, text: word("Order slates") }],
+            total: 4,
+        },
+        Reason::TaskMissing { path: path("a.md"), wanted: word("Order slate"), tasks: Vec::new(), total: 0 },
+        Reason::TaskMissing { path: path("a.md"), wanted: word("Order slate"), tasks: Vec::new(), total: 4 },
+        Reason::TaskAmbiguous {
+            path: path("a.md"),
+            wanted: word("call"),
+            tasks: vec![
+                TaskCandidate { line: 1, text: word("Call Ruth") },
+                TaskCandidate { line: 2, text: word("Call Tomas") },
+            ],
+            total: 2,
+        },
+        Reason::RecurrenceUnsupported { path: path("a.md"), line: 3, rule: word("every January") },
         Reason::FileExists { path: path("a.md"), current: hash("now") },
         taken(NameWanted::New),
         taken(NameWanted::Moved),

@@ -10,6 +10,7 @@ pub(super) mod file_diff;
 pub(super) mod file_read;
 pub(super) mod file_read_range;
 pub(super) mod heading_find;
+pub(super) mod note_context;
 pub(super) mod notes_read;
 pub(super) mod obsidian_get_note;
 pub(super) mod outline;

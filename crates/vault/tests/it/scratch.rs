@@ -222,7 +222,13 @@ pub(crate) fn commit(vault: &Vault, scope: &Scope, change: Change) -> Result<(),
 
 /// An arbitrary caller.
 pub(crate) fn origin() -> ChangeOrigin {
-    ChangeOrigin { tool: "test".to_owned(), client: "test".to_owned(), time: SystemTime::now(), approval: None }
+    ChangeOrigin {
+        tool: "test".to_owned(),
+        client: "test".to_owned(),
+        time: SystemTime::now(),
+        approval: None,
+        call: None,
+    }
 }
 
 pub(crate) fn listed(view: &View, folder: &str) -> Result<Vec<String>, ReadError> {

@@ -164,6 +164,7 @@ fn take(root: &Path, ours: &PosixBackend, step: &Step) {
                 client: "test".into(),
                 time: std::time::UNIX_EPOCH,
                 approval: None,
+                call: None,
             };
             drop(ours.turn(&|| true).unwrap().commit(&ChangeSet::one(change), &scope, &origin, &|_, _| true));
             Ok(())

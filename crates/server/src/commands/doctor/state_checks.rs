@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use lapidary_config::{ChosenVault, Config};
+use lapidary_note::counted;
 use lapidary_vault::{
     SAVED_FROM,
     store::{ApprovalQueue, ApprovalState, LedgerHealth, StateFolder, disk_facts, is_ours_alone, open_to_others},
@@ -75,7 +76,8 @@ pub(super) fn look_at_vault(vault: &ChosenVault, state: &Path, hint: &CommandHin
     let waiting = ApprovalQueue::new(folder).names().unwrap_or_default();
     let open = waiting.iter().filter(|name| name.progress == ApprovalState::Open).count();
     if open > 0 {
-        let said = format!("{open} changes wait for your answer");
+        let verb = if open == 1 { "waits" } else { "wait" };
+        let said = format!("{} {verb} for your answer", counted(open, "change"));
         findings.push(Finding::warning("approvals", said, hint.command("approvals")));
     }
     findings
@@ -87,11 +89,12 @@ fn history(health: LedgerHealth) -> Finding {
         LedgerHealth::Empty => Finding::ok(WHAT, "nothing has been changed yet"),
         LedgerHealth::Well { changes, bytes, unfinished: 0, is_checked } => {
             let checked = if is_checked { "" } else { "; too large to check every page" };
-            Finding::ok(WHAT, format!("{changes} changes can be undone, {} KB{checked}", bytes.div_ceil(1024)))
+            let changes = counted_changes(changes);
+            Finding::ok(WHAT, format!("{changes} can be undone, {} KB{checked}", bytes.div_ceil(1024)))
         }
         LedgerHealth::Well { unfinished, .. } => Finding::warning(
             WHAT,
-            format!("{unfinished} changes have begun and not ended"),
+            format!("{}: begun and not ended", counted_changes(unfinished)),
             "a server is at work, or was killed; the next change completes or undoes them",
         ),
         // An older program must not write to what it does not fully understand.
@@ -107,4 +110,8 @@ fn history(health: LedgerHealth) -> Finding {
         ),
         LedgerHealth::Closed(problem) => Finding::failure(WHAT, problem, "correct the permissions of the state folder"),
     }
+}
+
+fn counted_changes(count: u64) -> impl std::fmt::Display {
+    counted(usize::try_from(count).unwrap_or(usize::MAX), "change")
 }

@@ -1,6 +1,7 @@
 //! A vault's folder: its disk, its files, and the programs that synchronise it.
 
 use lapidary_config::{ChosenVault, Config};
+use lapidary_note::counted;
 use lapidary_vault::store::{
     DiskFacts, FileSample, InspectionLimits, NamesAlike, SyncTool, VaultInspection, WatchRoom, disk_facts,
     inspect_vault, watch_room,
@@ -32,7 +33,9 @@ pub(super) fn look(vault: &ChosenVault, config: &Config) -> Vec<Finding> {
 
 fn contents(vault: &ChosenVault, found: &VaultInspection) -> Finding {
     let path = vault.path.display();
-    let counts = format!("{path}: {} notes, {} files, {} folders", found.notes, found.files, found.folders);
+    let [notes, files, folders] = [(found.notes, "note"), (found.files, "file"), (found.folders, "folder")]
+        .map(|(many, name)| counted(many, name));
+    let counts = format!("{path}: {notes}, {files}, {folders}");
     // Before the empty folder: what was cut was not empty.
     if found.is_cut {
         let advice = "the rest was not looked at, to save time; the lines below are about the part that was";

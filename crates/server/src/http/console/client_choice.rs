@@ -7,6 +7,7 @@ use lapidary_console::{CallerChoice, ShownText};
 use lapidary_pipeline::Grant;
 
 use super::Console;
+use crate::http::KnownClient;
 
 /// What the form sends for the owner.
 pub(super) const OWNER: &str = "owner";
@@ -16,6 +17,8 @@ pub(super) struct ChosenCaller {
     pub(super) key: String,
     pub(super) label: String,
     pub(super) grant: Arc<Grant>,
+    /// The name under which it makes changes; one without a name has made none.
+    pub(super) name: Option<String>,
 }
 
 impl ChosenCaller {
@@ -39,9 +42,20 @@ impl Console {
             key: OWNER.to_owned(),
             label: "yourself".to_owned(),
             grant: Arc::clone(executor.grant()),
+            name: None,
         }];
         let mut add = |kind: &str, name: &str, label: String, grant: Option<Arc<Grant>>| {
-            callers.extend(grant.map(|grant| ChosenCaller { key: format!("{kind}:{name}"), label, grant }));
+            let client = match kind {
+                "profile" => None,
+                "configured" => Some(name.to_owned()),
+                _ => Some(KnownClient::name_of(name)),
+            };
+            callers.extend(grant.map(|grant| ChosenCaller {
+                key: format!("{kind}:{name}"),
+                label,
+                grant,
+                name: client,
+            }));
         };
         let granted = |rights: &TokenRights| owner.grants.grant(rights).ok();
         for (name, _) in owner.grants.profiles() {

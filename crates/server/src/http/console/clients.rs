@@ -1,5 +1,7 @@
 //! Clients over HTTP: their tokens, what was granted to those that use OAuth, and how each is connected.
 
+use std::time::Duration;
+
 use axum::{
     Extension, Router,
     extract::{Request, State},
@@ -12,18 +14,25 @@ use lapidary_auth::{
     TokenRights, UnixSeconds,
 };
 use lapidary_console::{
-    ClientsPage, ConsoleSection, EventRow, GrantRow, RightsFields, ShownText, SnippetRow, TickedVault, TokenRow,
-    TokenSecretPage,
+    ClientsPage, ConsoleSection, EventRow, GrantRow, RightsFields, SessionRow, ShownText, SnippetRow, TickedVault,
+    TokenRow, TokenSecretPage,
 };
+use lapidary_note::{ContentHash, counted};
 
 use super::{Console, ConsoleState, no_answer, page, sessions::OpenSession};
 use crate::{
     access_words::{
         check_rights, checked_name, client_in_words, day, event_in_words, grant_state, rights_in_words, token_state,
     },
-    http::connection_snippets::{ConnectionStyle, snippets},
+    commands::client_name,
+    http::{
+        connection_snippets::{ConnectionStyle, snippets},
+        session_table::ListedSession,
+    },
 };
 
+/// Sessions that are shown, the newest ones.
+const SHOWN_SESSIONS: usize = 200;
 /// Events around access that are shown.
 const SHOWN_EVENTS: usize = 50;
 
@@ -44,6 +53,11 @@ async fn change(
         Ok(form) => form,
         Err(response) => return response,
     };
+    if form.get("do") == Some("end-session") {
+        let said = console.end_session(form.get("name").unwrap_or_default()).await;
+        let status = if said.is_ok() { StatusCode::OK } else { StatusCode::BAD_REQUEST };
+        return draw(&console, &session, status, said.map(|()| Some("The session has ended.".to_owned()))).await;
+    }
     let own = console.clone();
     match tokio::task::spawn_blocking(move || own.changed(&form)).await {
         Err(_) => no_answer(),
@@ -56,7 +70,7 @@ async fn change(
                 rights: ShownText::line(&rights_in_words(&token.rights)),
                 // On this page alone; only its hash is stored.
                 secret: secret.reveal().to_owned(),
-                url: console.0.owner.address(),
+                url: console.endpoint_address(),
             };
             page(StatusCode::OK, &drawn)
         }
@@ -118,6 +132,14 @@ impl Console {
         }
     }
 
+    /// Ends a session of a client, which may open another unless its token is revoked.
+    async fn end_session(&self, mark: &str) -> Result<(), String> {
+        let gone = || "Nothing was changed: there is no such session any more.".to_owned();
+        let mark: ContentHash = mark.parse().map_err(|_| gone())?;
+        let served = self.0.endpoint.as_ref().ok_or_else(gone)?;
+        served.sessions.end_marked(&mark).await.then_some(()).ok_or_else(gone)
+    }
+
     /// What a form grants.
     fn rights_in(&self, form: &FormParameters) -> TokenRights {
         let lines = |name: &str| {
@@ -163,6 +185,15 @@ fn new_token_secret() -> Result<SecretText, String> {
     let mut random = [0; 32];
     getrandom::fill(&mut random).map_err(|error| format!("The system gives no random numbers: {error}"))?;
     Ok(SecretText::mint(SecretKind::Personal, &random))
+}
+
+/// `just now`, `5 minutes ago`.
+fn ago(time: Duration) -> String {
+    match time.as_secs() {
+        0..60 => "just now".to_owned(),
+        seconds @ 60..3_600 => format!("{} ago", counted(seconds as usize / 60, "minute")),
+        seconds => format!("{} ago", counted(seconds as usize / 3_600, "hour")),
+    }
 }
 
 async fn draw(
@@ -213,15 +244,28 @@ async fn draw(
         address: ShownText::line(event.address.as_deref().unwrap_or_default()),
         count: event.count,
     };
+    let sessions = console.0.endpoint.as_ref().map(|served| served.sessions.list());
+    let has_more_sessions = sessions.as_ref().is_some_and(|sessions| sessions.len() > SHOWN_SESSIONS);
+    let open_session = |session: ListedSession| SessionRow {
+        key: session.mark.to_string(),
+        client: session.client.as_deref().map(|client| ShownText::line(client_name(client))),
+        program: ShownText::line(&session.program),
+        is_stream: session.is_stream,
+        opened: ago(session.age),
+        last_used: session.idle.map_or_else(|| "in use now".to_owned(), ago),
+    };
     // Those that are valid first, the newest of them on top.
     let (live, ended): (Vec<_>, Vec<_>) = tokens.iter().rev().partition(|token| token.is_live(now));
-    let url = console.0.owner.address();
+    let url = console.endpoint_address();
     let style = if tokens.is_empty() { ConnectionStyle::Open } else { ConnectionStyle::Token };
     let style = console.0.owner.style().unwrap_or(style);
     let drawn = ClientsPage {
         frame: console.frame(ConsoleSection::CLIENTS, session).await,
         tokens: live.into_iter().chain(ended).map(token).collect(),
         grants: grants.iter().rev().map(grant).collect(),
+        is_served: sessions.is_some(),
+        sessions: sessions.unwrap_or_default().into_iter().take(SHOWN_SESSIONS).map(open_session).collect(),
+        has_more_sessions,
         configured: console.0.owner.configured.iter().map(|known| ShownText::line(&known.client.name)).collect(),
         new_rights: console.rights_fields("new".to_owned(), &TokenRights::default()),
         snippets: snippets(&url, style)

@@ -1,5 +1,5 @@
 //! Where the notes of each vault are drawn. A layout is computed once for a state of the links, on a thread of the lowest priority, so
-//! that no call waits for it; after edits it starts from the places before.
+//! that no call waits for it; after edits it starts from the places before, which are kept in the state folder.
 
 use std::{
     collections::HashMap,
@@ -11,9 +11,11 @@ use std::{
 
 use lapidary_note::ContentHash;
 use lapidary_query::{DrawnPoint, LayoutTask, NoteGraph};
-use lapidary_vault::store::maintenance;
+use lapidary_vault::store::{CacheFile, maintenance};
 use parking_lot::Mutex;
 use tokio::sync::watch;
+
+use super::kept_places::KeptPlaces;
 
 /// With more notes a layout takes minutes, so it is made only if the owner wants it.
 const MANY_NOTES: usize = 20_000;
@@ -23,12 +25,16 @@ const MOST_LINKS: usize = 2_000_000;
 
 pub(super) struct LayoutKeeper {
     kept: Arc<Mutex<HashMap<String, VaultLayout>>>,
+    /// Of each vault.
+    files: HashMap<String, CacheFile>,
     stopping: watch::Receiver<bool>,
 }
 
 #[derive(Default)]
 struct VaultLayout {
     drawn: Option<DrawnGraph>,
+    /// What the state folder had when it was first asked for; used up by the first layout.
+    before: Option<KeptPlaces>,
     work: Option<LayoutWork>,
 }
 
@@ -65,8 +71,17 @@ pub(super) enum LayoutState {
 }
 
 impl LayoutKeeper {
-    pub(super) fn new(stopping: watch::Receiver<bool>) -> Self {
-        Self { kept: Arc::default(), stopping }
+    pub(super) fn new(stopping: watch::Receiver<bool>, files: HashMap<String, CacheFile>) -> Self {
+        Self { kept: Arc::default(), files, stopping }
+    }
+
+    /// Reads what was kept, the first time that a vault is drawn. Not while others wait.
+    fn read_kept(&self, vault: &str) {
+        let is_known = self.kept.lock().contains_key(vault);
+        if let Some(file) = self.files.get(vault).filter(|file| !is_known && file.is_there()) {
+            let before = Some(KeptPlaces::load(file));
+            self.kept.lock().entry(vault.to_owned()).or_insert(VaultLayout { before, ..VaultLayout::default() });
+        }
     }
 
     /// The places of a graph, or how far they are. Starts to compute them.
@@ -74,6 +89,7 @@ impl LayoutKeeper {
         if graph.notes.len() > MOST_NOTES || graph.links.len() > MOST_LINKS {
             return LayoutState::TooLarge;
         }
+        self.read_kept(vault);
         let digest = graph.digest();
         let mut kept = self.kept.lock();
         let layout = kept.entry(vault.to_owned()).or_default();
@@ -86,16 +102,31 @@ impl LayoutKeeper {
         if let Some(work) = layout.work.take() {
             work.progress.is_obsolete.store(true, Ordering::Relaxed);
         }
+        let known = match (&layout.drawn, &layout.before) {
+            (Some(drawn), _) => drawn.places_of(graph),
+            (None, Some(before)) => before.places_of(graph),
+            (None, None) => Vec::new(),
+        };
+        // The same graph as before this start.
+        if layout.drawn.is_none()
+            && layout.before.as_ref().is_some_and(|before| before.digest == Some(digest))
+            && let Some(places) = known.iter().copied().collect::<Option<Arc<[DrawnPoint]>>>()
+        {
+            let graph = Arc::clone(graph);
+            let drawn = Some(DrawnGraph { digest, graph, places: Arc::clone(&places) });
+            *layout = VaultLayout { drawn, ..VaultLayout::default() };
+            return LayoutState::Ready(places);
+        }
         // After edits it is soon done.
-        if graph.notes.len() > MANY_NOTES && !is_asked && layout.drawn.is_none() {
+        if graph.notes.len() > MANY_NOTES && !is_asked && layout.drawn.is_none() && layout.before.is_none() {
             return LayoutState::NotAsked;
         }
-        let known = layout.drawn.as_ref().map(|drawn| drawn.places_of(graph)).unwrap_or_default();
         let progress = Arc::new(LayoutProgress::default());
         layout.work = Some(LayoutWork { digest, progress: Arc::clone(&progress) });
         drop(kept);
         let (kept, stopping) = (Arc::clone(&self.kept), self.stopping.clone());
         let (own_vault, graph) = (vault.to_owned(), Arc::clone(graph));
+        let file = self.files.get(vault).cloned();
         let work = move || {
             let groups: Vec<u32> = graph.notes.iter().map(|note| note.folder).collect();
             let task = LayoutTask { links: &graph.links, groups: &groups, known: &known };
@@ -103,11 +134,16 @@ impl LayoutKeeper {
                 progress.per_cent.store((100.0 * done) as u32, Ordering::Relaxed);
                 !progress.is_obsolete.load(Ordering::Relaxed) && !*stopping.borrow()
             });
-            let mut kept = kept.lock();
-            let layout = kept.entry(own_vault).or_default();
             // Stopped work leaves its place to the work that it was stopped for.
-            if let Some(places) = places.filter(|_| !progress.is_obsolete.load(Ordering::Relaxed)) {
-                *layout = VaultLayout { drawn: Some(DrawnGraph { digest, graph, places: places.into() }), work: None };
+            let Some(places) = places.filter(|_| !progress.is_obsolete.load(Ordering::Relaxed)) else { return };
+            let places: Arc<[DrawnPoint]> = places.into();
+            let drawn = DrawnGraph { digest, graph: Arc::clone(&graph), places: Arc::clone(&places) };
+            let layout = VaultLayout { drawn: Some(drawn), ..VaultLayout::default() };
+            kept.lock().insert(own_vault, layout);
+            if let Some(file) = file {
+                let paths = graph.notes.iter().map(|note| note.path.as_str());
+                let by_path: Vec<(&str, DrawnPoint)> = paths.zip(places.iter().copied()).collect();
+                KeptPlaces::save(&file, &digest, &by_path);
             }
         };
         match maintenance::run_aside("graph-layout", work) {
@@ -123,6 +159,13 @@ impl LayoutKeeper {
     pub(super) fn progress(&self, vault: &str) -> Option<u32> {
         let kept = self.kept.lock();
         kept.get(vault)?.work.as_ref().map(|work| work.progress.per_cent.load(Ordering::Relaxed))
+    }
+}
+
+impl KeptPlaces {
+    /// Where the notes of a graph were.
+    fn places_of(&self, graph: &NoteGraph) -> Vec<Option<DrawnPoint>> {
+        graph.notes.iter().map(|note| self.by_path.get(&note.path).copied()).collect()
     }
 }
 

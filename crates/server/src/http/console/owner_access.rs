@@ -1,10 +1,11 @@
 //! What the owner looks at and changes in the console beside the vaults: clients and settings.
 
-use std::{net::SocketAddr, sync::Arc};
+use std::{collections::HashMap, net::SocketAddr, path::PathBuf, sync::Arc};
 
 use lapidary_auth::AuthStore;
 use lapidary_config::{AuthMode, ChosenVault, Config};
 use lapidary_tools::uri::encoded;
+use lapidary_vault::store::{CacheFile, StateFolder};
 
 use super::{Console, settings_access::SettingsAccess};
 use crate::{
@@ -26,6 +27,8 @@ pub(crate) struct OwnerAccess {
     pub(in crate::http) config: Arc<Config>,
     /// As it is on the disk.
     pub(super) settings: SettingsAccess,
+    /// Where the server keeps what it knows.
+    state: PathBuf,
     /// For commands to copy.
     pub(super) hint: CommandHint,
 }
@@ -44,12 +47,22 @@ impl OwnerAccess {
             vaults: assembled.vaults.clone(),
             config: Arc::new(config.clone()),
             settings,
+            state: assembled.state.clone(),
             hint: hint.clone(),
         }
     }
 
-    /// Where clients over HTTP find a server with these settings.
-    pub(super) fn address(&self) -> String {
+    /// The files for the places of notes, by vault.
+    pub(super) fn place_files(&self) -> HashMap<String, CacheFile> {
+        let file = |vault: &ChosenVault| {
+            let folder = Arc::new(StateFolder::new(self.state.clone(), vault.path.clone()));
+            (vault.name.clone(), CacheFile::for_places(folder))
+        };
+        self.vaults.iter().map(file).collect()
+    }
+
+    /// Where clients over HTTP would find a server with these settings.
+    fn configured_address(&self) -> String {
         let http = &self.config.http;
         let origin = match &http.public_url {
             Some(url) => url.origin.clone(),
@@ -71,6 +84,11 @@ impl OwnerAccess {
 }
 
 impl Console {
+    /// Where clients over HTTP find the endpoint, or would find it if one was served.
+    pub(super) fn endpoint_address(&self) -> String {
+        self.0.endpoint.as_ref().map_or_else(|| self.0.owner.configured_address(), |served| served.url.clone())
+    }
+
     /// An address that opens a file in Obsidian, which calls a vault by its folder.
     pub(super) fn obsidian_address(&self, vault: Option<&str>, path: &str) -> String {
         let vaults = &self.0.owner.vaults;

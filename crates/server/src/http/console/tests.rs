@@ -3,6 +3,7 @@
 mod changing;
 mod drawing;
 mod finding;
+mod mending;
 mod trying;
 
 use std::{collections::BTreeMap, sync::Arc};
@@ -116,7 +117,7 @@ impl ConsoleTrial {
         let link = link(&owner.auth, site.address(), clock).unwrap();
         let code = link.rsplit_once('#').unwrap().1.to_owned();
         let door = OwnerDoor::new(Arc::clone(&owner.auth), clock, Vec::new()).on_port(PORT);
-        let console = Console::new(Arc::clone(&assembled.executor), owner, Arc::new(door), site, stopping);
+        let console = Console::new(Arc::clone(&assembled.executor), owner, Arc::new(door), site, stopping, None);
         let mut trial = Self { router: console.routes(), cookie: String::new(), place, assembled, _stop: stop };
         let request = Request::builder().method(Method::POST).uri("/console/sign-in");
         let request = request.body(Body::from(encoded(&[("code", &code)]))).unwrap();

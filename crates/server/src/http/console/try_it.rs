@@ -16,7 +16,7 @@ use lapidary_console::{
 };
 use lapidary_pipeline::{Amendment, Invocation, Outcome, OwnerReview, Principal, Refusal};
 use lapidary_tools::{
-    CatalogueEntry, ReadPayload, ReasonKind, RenderedReply, ToolGroup, ToolKind, ToolSpec, ToolStanding,
+    CatalogueEntry, ChangeAuthor, ReadPayload, ReasonKind, RenderedReply, ToolGroup, ToolKind, ToolSpec, ToolStanding,
 };
 use serde_json::{Map, Value, json};
 
@@ -215,7 +215,12 @@ impl<'c> ToolAsking<'c> {
     /// Makes the call. In the place of a client nothing is changed: what it would change is shown.
     async fn tried(&self, console: &Console, arguments: Map<String, Value>) -> Option<TriedCall> {
         let (spec, executor) = (self.spec(), &console.0.executor);
-        let principal = Principal { grant: Arc::clone(&self.caller.grant), ..console.principal() };
+        let mut principal = Principal { grant: Arc::clone(&self.caller.grant), ..console.principal() };
+        if !self.caller.is_owner() {
+            // What `undo` takes back is the client's own, as in a session that it opens now.
+            let name = self.caller.name.clone().unwrap_or_else(|| self.caller.key.clone());
+            principal.author = ChangeAuthor::connected(name, Principal::CONSOLE, console.0.clock.now());
+        }
         let mut invocation = Invocation::tool(spec.name(), arguments.clone(), principal);
         let is_preview = !self.caller.is_owner() && may_write(spec);
         invocation.review = is_preview.then_some(OwnerReview::Preview);

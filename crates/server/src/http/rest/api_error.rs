@@ -6,7 +6,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use lapidary_note::ContentHash;
-use lapidary_tools::{Reason, file_version};
+use lapidary_tools::{Reason, ReasonKind, file_version};
 use serde_json::{Value, json};
 
 /// Why a request is refused.
@@ -97,7 +97,7 @@ impl ApiError {
             | Reason::VaultUnknown { .. } => Self::not_found(),
             Reason::PathForbidden { path, .. } if is_configuration(path.as_str()) => Self::coded(40321),
             Reason::SectionTargetMissing { .. } | Reason::SectionMissing { .. } => Self::not_found().with(reason),
-            Reason::PathInvalid { .. } => Self::coded(40021),
+            Reason::PathInvalid { .. } => Self::coded(40021).with(reason),
             Reason::PathIsDirectory { .. } | Reason::NotAFile { .. } | Reason::PathIsFile { .. } => Self::coded(40510),
             Reason::FileExists { .. } | Reason::DestinationExists { .. } | Reason::NameTaken { .. } => {
                 Self::coded(40920)
@@ -126,6 +126,9 @@ impl ApiError {
             Reason::TokenRevoked => Self::coded(40101),
             Reason::TooMany { .. } | Reason::Interrupted(_) => {
                 Self::status(StatusCode::SERVICE_UNAVAILABLE).with(reason)
+            }
+            Reason::Disk { .. } if reason.kind() == ReasonKind::NameInvalid => {
+                Self::status(StatusCode::BAD_REQUEST).with(reason)
             }
             Reason::Disk { .. } => Self::coded(50020).with(reason),
             Reason::Internal(_) => Self::status(StatusCode::INTERNAL_SERVER_ERROR).with(reason),

@@ -16,7 +16,14 @@ pub(super) struct RequestConditions {
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum VersionList {
     Any,
-    Some(Vec<String>),
+    Some(Vec<VersionTag>),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct VersionTag {
+    version: String,
+    /// We send none, but a proxy that compresses makes weak ones of ours.
+    is_weak: bool,
 }
 
 impl VersionList {
@@ -28,24 +35,30 @@ impl VersionList {
             return Ok(Some(Self::Any));
         }
         let is_bare = |tag: &str| !tag.is_empty() && tag.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
+        let quoted =
+            |tag: &str| tag.strip_prefix('"')?.strip_suffix('"').filter(|tag| !tag.contains('"')).map(str::to_owned);
         let tag = |tag: &str| {
-            let tag = tag.trim();
-            let quoted = |tag: &str| tag.strip_prefix('"')?.strip_suffix('"').map(str::to_owned);
-            match tag.strip_prefix("W/") {
-                // A weak one never counts for a change, and we send none.
-                Some(weak) => quoted(weak).map(|_| String::new()),
+            let (version, is_weak) = match tag.strip_prefix("W/") {
+                Some(weak) => (quoted(weak), true),
                 // The token of a document map is sent without quotes too.
-                None => quoted(tag).or_else(|| is_bare(tag).then(|| tag.to_owned())),
-            }
+                None => (quoted(tag).or_else(|| is_bare(tag).then(|| tag.to_owned())), false),
+            };
+            version.map(|version| VersionTag { version, is_weak })
         };
-        value.split(',').map(tag).collect::<Option<_>>().map(|tags| Some(Self::Some(tags))).ok_or_else(unreadable)
+        // A list may have empty places (RFC 9110, 5.6.1), but not only these.
+        let tags: Option<Vec<VersionTag>> =
+            value.split(',').map(str::trim).filter(|place| !place.is_empty()).map(tag).collect();
+        tags.filter(|tags| !tags.is_empty()).map(|tags| Some(Self::Some(tags))).ok_or_else(unreadable)
     }
 
-    fn has(&self, current: Option<&ContentHash>) -> bool {
+    fn has(&self, current: Option<&ContentHash>, also_weak: bool) -> bool {
         match (self, current) {
             (_, None) => false,
             (Self::Any, Some(_)) => true,
-            (Self::Some(tags), Some(current)) => tags.contains(&file_version(current)),
+            (Self::Some(tags), Some(current)) => {
+                let current = file_version(current);
+                tags.iter().any(|tag| tag.version == current && (also_weak || !tag.is_weak))
+            }
         }
     }
 }
@@ -61,8 +74,8 @@ impl RequestConditions {
     /// Whether the condition for a change holds. The hash that it has to hold for goes with the change, so that a change
     /// by another program in between is noticed.
     pub(super) fn for_change(&self, current: Option<&ContentHash>) -> Result<ChangeCondition, ApiError> {
-        let holds = self.matches.as_ref().is_none_or(|wanted| wanted.has(current));
-        let is_free = self.none_matches.as_ref().is_none_or(|unwanted| !unwanted.has(current));
+        let holds = self.matches.as_ref().is_none_or(|wanted| wanted.has(current, false));
+        let is_free = self.none_matches.as_ref().is_none_or(|unwanted| !unwanted.has(current, true));
         if !holds || !is_free {
             return Err(ApiError::precondition(current));
         }
@@ -74,7 +87,7 @@ impl RequestConditions {
 
     /// Whether the reader has this version already.
     pub(super) fn is_known(&self, current: &ContentHash) -> bool {
-        self.none_matches.as_ref().is_some_and(|known| known.has(Some(current)))
+        self.none_matches.as_ref().is_some_and(|known| known.has(Some(current), true))
     }
 }
 

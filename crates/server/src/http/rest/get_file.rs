@@ -19,11 +19,15 @@ use super::{
     request_path::{RequestPath, encoded_path},
     request_target::{self, PatchVersion},
     rest_caller::RestCaller,
-    rest_request::{DOCUMENT_MAP, NOTE_JSON, RestRequest},
+    rest_request::{DOCUMENT_MAP, HTML, NOTE_JSON, RestRequest},
 };
 
 /// On every answer in format 1.
 pub(super) const DEPRECATED: HeaderValue = HeaderValue::from_static("true; sunset-version=\"6.0\"");
+/// Pictures may come from anywhere, as in Obsidian; nothing else happens.
+const HTML_POLICY: &str = "default-src 'none'; img-src *; sandbox";
+/// Of a note shown as a page.
+const LONGEST_HTML: usize = 16 << 20;
 pub(super) const MARKDOWN_TEXT: &str = "text/markdown; charset=utf-8";
 
 impl RestApi {
@@ -43,6 +47,10 @@ impl RestApi {
         let name = encoded_path(path.as_str()).replace(',', "%2C");
         if let Ok(value) = HeaderValue::from_str(&format!("attachment; filename=\"{name}\"")) {
             headers.insert(header::CONTENT_DISPOSITION, value);
+        }
+        // These also depend on other files: what links to the note, what it embeds.
+        if request.wants(NOTE_JSON) || request.wants(HTML) {
+            return Ok(response);
         }
         headers.insert(header::ETAG, entity_tag(&file.hash()));
         // Answered only now, so that a part that is not there is not "not modified".
@@ -104,10 +112,22 @@ impl RestApi {
             let target = request_target::in_headers(request)?.ok_or_else(|| ApiError::coded(40055))?;
             return part(legacy_part(&text_of(file)?, &target), &target).map(deprecated);
         }
+        if request.wants(HTML) && path.is_note() {
+            return rendered(text_of(file)?).await;
+        }
         let kind = media_type(path).unwrap_or("application/octet-stream");
         let kind = if kind == "text/markdown" { MARKDOWN_TEXT } else { kind };
         Ok(body_response(file.bytes().to_vec(), kind))
     }
+}
+
+/// A note as a page that nothing of it can leave, should a browser show it.
+async fn rendered(document: Document) -> Result<Response, ApiError> {
+    let made = tokio::task::spawn_blocking(move || document.to_html(LONGEST_HTML)).await.map_err(|_| broken())?;
+    let html = made.map_err(|too_long| ApiError::status(StatusCode::PAYLOAD_TOO_LARGE).with(too_long))?;
+    let mut response = body_response(html, "text/html; charset=utf-8");
+    response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(HTML_POLICY));
+    Ok(response)
 }
 
 fn read_scope(request: &RestRequest) -> Result<InstructionScope, ApiError> {

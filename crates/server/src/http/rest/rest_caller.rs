@@ -1,6 +1,6 @@
 //! Who calls the REST API: a program with the key of the vault's plugin, or with one of the owner's tokens.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use axum::http::{HeaderMap, HeaderName, header};
 use lapidary_auth::{TokenRights, is_same_digest};
@@ -15,6 +15,10 @@ use crate::{
     plugin_settings::PluginSettings,
 };
 
+/// A key with this many characters takes longer to guess than anyone waits.
+const SHORTEST_KEY: usize = 20;
+const FEWEST_CHARACTERS: usize = 8;
+
 /// The key of a vault's plugin, by its hash.
 pub(crate) struct VaultKey {
     vault: String,
@@ -22,6 +26,8 @@ pub(crate) struct VaultKey {
     /// The header that carries it.
     header: HeaderName,
     grant: Arc<Grant>,
+    /// It could be guessed, if guesses were not limited.
+    is_weak: bool,
 }
 
 impl VaultKey {
@@ -38,8 +44,21 @@ impl VaultKey {
         let rights = TokenRights { vaults: own, ..TokenRights::default() };
         let grant = grants.grant(&rights).inspect_err(|error| tracing::warn!("{error}")).ok()?;
         let (vault, digest) = (vault.name.clone(), ContentHash::of(key.as_bytes()));
-        Some(Self { vault, digest, header: header.unwrap_or(header::AUTHORIZATION), grant })
+        let is_weak = is_weak(&key);
+        if is_weak {
+            tracing::warn!(
+                "the key of the plugin Local REST API is short: any program on this computer, and any page in a browser on it, may \
+                 guess it. Let the plugin make another"
+            );
+        }
+        Some(Self { vault, digest, header: header.unwrap_or(header::AUTHORIZATION), grant, is_weak })
     }
+}
+
+/// The plugin makes keys of 64 digits. Shorter ones were typed, and are what programs have, so they are taken; guesses are limited.
+fn is_weak(key: &str) -> bool {
+    let kinds: BTreeSet<char> = key.chars().collect();
+    key.chars().count() < SHORTEST_KEY || kinds.len() < FEWEST_CHARACTERS
 }
 
 /// What the plugin of a vault is set to.
@@ -70,6 +89,12 @@ impl PluginPorts {
 pub(super) struct RestCaller {
     pub(super) principal: Principal,
     pub(super) vault: String,
+    /// The name that its calls are counted under.
+    pub(super) limited_as: String,
+    /// Its calls have a rate. The key of the plugin has none: it is the one of all programs of the owner on this computer, and scripts
+    /// written for the plugin, which has no rate, write hundreds of notes in a row.
+    pub(super) has_rate: bool,
+    pub(super) has_weak_key: bool,
 }
 
 /// Everyone who may call.
@@ -83,6 +108,12 @@ pub(crate) struct RestCallers {
 }
 
 impl RestCallers {
+    /// Whether a request has a key, which may be a wrong one.
+    pub(super) fn has_key(&self, headers: &HeaderMap) -> bool {
+        let names = self.keys.iter().map(|key| &key.header).chain([&header::AUTHORIZATION]);
+        names.into_iter().any(|name| headers.contains_key(name))
+    }
+
     /// The sender of a request; `None` if it is not known.
     pub(super) async fn find(&self, headers: &HeaderMap) -> Option<RestCaller> {
         // All are compared, so that the time does not tell which one it is.
@@ -95,12 +126,19 @@ impl RestCallers {
             })
             .collect();
         if let Some(key) = known.first() {
-            return Some(RestCaller { principal: by_key(key), vault: key.vault.clone() });
+            return Some(RestCaller {
+                principal: by_key(key),
+                vault: key.vault.clone(),
+                limited_as: format!("key {}", key.digest),
+                has_rate: false,
+                has_weak_key: key.is_weak,
+            });
         }
         let client = self.clients.find(headers).await.ok()??;
         let granted = client.grant.vaults.as_ref().and_then(|vaults| vaults.first().cloned());
         let vault = granted.unwrap_or_else(|| self.first_vault.clone());
-        Some(RestCaller { principal: by_token(&client), vault })
+        let limited_as = client.key.clone();
+        Some(RestCaller { principal: by_token(&client), vault, limited_as, has_rate: true, has_weak_key: false })
     }
 }
 

@@ -16,6 +16,7 @@ pub(super) const NOTE_JSON: &str = "application/vnd.olrapi.note+json";
 pub(super) const DOCUMENT_MAP: &str = "application/vnd.olrapi.document-map+json";
 pub(super) const JSON_LOGIC: &str = "application/vnd.olrapi.jsonlogic+json";
 pub(super) const DQL: &str = "application/vnd.olrapi.dataview.dql+txt";
+pub(super) const HTML: &str = "text/html";
 pub(super) const MARKDOWN: &str = "text/markdown";
 pub(super) const JSON: &str = "application/json";
 

@@ -54,6 +54,7 @@ impl RestApi {
                 "minAppVersion": "0.12.0",
                 "description": concat!("Served by Lapidary ", env!("CARGO_PKG_VERSION"), " without the app."),
                 "author": "Lapidary",
+                "authorUrl": env!("CARGO_PKG_HOMEPAGE"),
                 "isDesktopOnly": true,
             },
             "versions": { "obsidian": OBSIDIAN, "self": version },

@@ -64,11 +64,33 @@ fn calls() -> Vec<(&'static str, Value)> {
         ("undo", json!({ "count": 2 })),
         ("changes", json!({ "since": "2h", "diff": true, "maxBytes": 300 })),
         ("notes_read", json!({ "notes": ["Draft", "All.base", "Line"] })),
+        ("tasks_list", json!({})),
+        ("tasks_list", json!({ "tag": "gem", "group": "folder" })),
+        ("tasks_list", json!({ "text": "lantern", "group": "tag" })),
+        ("tasks_list", json!({ "path": "Ignored" })),
+        ("tasks_list", json!({ "path": "shadow-private" })),
+        (
+            "task_update",
+            json!({ "file": "Open/Stone.md", "text": "zqtext9x lantern", "status": "done", "dry_run": true }),
+        ),
+        ("task_update", json!({ "file": "Ignored/shadow-private.md", "line": 1, "status": "done" })),
+        ("template_list", json!({})),
+        ("note_create", json!({ "name": "Open/Drafts/Made", "template": "Ignored/shadow-private" })),
+        ("note_create", json!({ "name": "Open/Drafts/Made", "template": "zqname9x", "beside": "zqname9x" })),
+        ("note_create", json!({ "name": "Open/Drafts/Made", "template": "Open/Plan.md" })),
+        ("template_apply", json!({ "file": "Open/Drafts/Made.md", "template": "shadow-private" })),
+        ("tag_rename", json!({ "from": "gem", "to": "jewel", "expect": { "at_most": 0 } })),
+        ("file_append", json!({ "file": "Open/Drafts/Made.md", "content": "more\n", "idempotency_key": "k" })),
+        ("file_append", json!({ "file": "Open/Drafts/Made.md", "content": "more\n", "idempotency_key": "k" })),
     ]
 }
 
 /// How many calls of a tool succeed at least; without that, nothing is tried.
-const SUCCEED: [(&str, usize); 8] = [
+const SUCCEED: [(&str, usize); 12] = [
+    ("tasks_list", 3),
+    ("template_list", 1),
+    ("note_create", 1),
+    ("file_append", 2),
     ("section_move", 3),
     ("changes", 4),
     ("base_create", 1),

@@ -239,6 +239,8 @@ impl Twin {
         std::fs::write(&config, format!("[vaults.Notes]\npath = {:?}\n{patterns}\n", vault.path())).unwrap();
         let mut command = vault.command();
         command.args(["--tools", "all"]).env("LAPIDARY_CONFIG", config).env("LAPIDARY_REPETITION", "off");
+        // A folder that has hidden notes too, so that remembering is tried beside them.
+        command.env("LAPIDARY_MEMORY_FOLDER", "Open");
         command.envs(closing.environment().iter().copied()).envs(environment.iter().copied());
         let client = match closing {
             Closing::Rules | Closing::Lists => {

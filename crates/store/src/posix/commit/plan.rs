@@ -101,6 +101,7 @@ impl<'a> CommitPlanner<'a> {
                 guard: change.guard(),
                 before: change.before().map(File::hash),
             })?;
+            // A change may take several steps or none; a step that fails later is reported for its change.
             planned.about.resize(planned.steps.len(), index);
         }
         Ok(planned)
@@ -158,6 +159,7 @@ impl<'a> CommitPlanner<'a> {
                 let target = self.free_in_trash(path, planned).map_err(about)?;
                 planned.entries.push(EntryRecord::of_folder(path));
                 planned.trashed.insert(index, target.clone());
+                // Without a hash: a folder is moved as it is found, with files that the caller cannot see.
                 planned.push(JournalStep::Move { from: place, to: target, before: None }, &[]);
                 self.vacate(path);
                 Ok(())
@@ -308,6 +310,7 @@ impl<'a> CommitPlanner<'a> {
         if self.before_its_folder_moved(path).is_some() {
             return Ok(path.clone());
         }
+        // An earlier change of this set takes it away, or a folder around it, although the disk still has it.
         if self.vacated.iter().any(|gone| path.is_within(gone)) {
             return Err(StoreError::Missing);
         }
@@ -401,6 +404,7 @@ impl<'a> CommitPlanner<'a> {
     /// The content that the plan saw is still there. Checked again when it is replaced; this spares a lost race the
     /// work.
     fn check(&self, path: &VaultPath, place: &VaultPath, before: &File) -> Result<(), StoreError> {
+        // Written by an earlier change of this set: what the disk has now is not what this change replaces.
         if self.produced.contains_key(path) {
             return Ok(());
         }
@@ -428,6 +432,7 @@ impl<'s> PlannedSteps<'s> {
     }
 
     fn keep(&mut self, before: &'s Arc<File>) {
+        // By hash: a batch that replaces many equal files keeps their content once.
         self.contents.entry(before.hash()).or_insert(before.bytes());
     }
 

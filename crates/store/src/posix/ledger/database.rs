@@ -254,7 +254,7 @@ pub(super) fn set_up(database: &Connection) -> Result<(), Error> {
          CREATE TABLE IF NOT EXISTS checkpoints (
             number INTEGER PRIMARY KEY, id TEXT NOT NULL, time INTEGER NOT NULL, kind INTEGER NOT NULL,
             tool TEXT NOT NULL, client TEXT NOT NULL, undone INTEGER NOT NULL DEFAULT 0,
-            told INTEGER NOT NULL DEFAULT 0, digest BLOB, approval BLOB);
+            told INTEGER NOT NULL DEFAULT 0, digest BLOB, approval BLOB, call_key BLOB, call BLOB, reply BLOB);
          CREATE INDEX IF NOT EXISTS taken_back ON checkpoints (number) WHERE undone = 1;
          CREATE TABLE IF NOT EXISTS entries (
             checkpoint INTEGER NOT NULL, position INTEGER NOT NULL, path TEXT NOT NULL, moved_to TEXT,
@@ -272,7 +272,7 @@ pub(super) fn set_up(database: &Connection) -> Result<(), Error> {
 
 /// Earlier versions had none, and continue without.
 fn add_columns(database: &Connection) -> Result<(), Error> {
-    for name in ["digest", "approval"] {
+    for name in ["digest", "approval", "call_key", "call", "reply"] {
         let known =
             || database.prepare("SELECT 1 FROM pragma_table_info('checkpoints') WHERE name = ?1")?.exists([name]);
         if known()? {

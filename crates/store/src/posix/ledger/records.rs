@@ -86,6 +86,7 @@ pub(crate) struct OldFileRecord {
 impl JournalStep {
     pub(super) fn row(&self) -> StepRow<'_> {
         let row = |kind, place| StepRow { kind, place, other: None, aside: None, before: None, after: None };
+        // The numbers are on disk: with another meaning, the change of a process that died would be rolled back wrongly.
         match self {
             Self::MakeFolder { place } => row(0, place),
             Self::Replace { place, aside, before, after } => {
@@ -113,6 +114,7 @@ impl JournalStep {
             2 => Self::Create { place, aside: aside()?, after: some(after)? },
             3 | 5 => Self::Remove { place, aside: aside()?, before, to_trash: kind == 5 },
             4 => Self::Move { from: place, to: path(row, "other")?.ok_or(Error::InvalidQuery)?, before },
+            // Of a newer version, or damaged. To guess could remove the only copy of a note.
             _ => return Err(Error::InvalidQuery),
         })
     }
@@ -157,6 +159,7 @@ pub(super) fn lingering(database: &Connection, state: i64) -> Result<Vec<OpenOld
 }
 
 pub(super) fn entry(row: &Row<'_>) -> Result<EntryRecord, Error> {
+    // The database has only signed numbers, and none of these is ever negative.
     let size = |name: &str| Ok::<_, Error>(row.get::<_, i64>(name)?.unsigned_abs());
     Ok(EntryRecord {
         path: path(row, "path")?.ok_or(Error::InvalidQuery)?,
@@ -171,6 +174,7 @@ pub(super) fn entry(row: &Row<'_>) -> Result<EntryRecord, Error> {
 /// Detects damage to a checkpoint that the database does not notice.
 pub(super) fn digest(checkpoint: &CheckpointRecord) -> Vec<u8> {
     let CheckpointRecord { number, id, time, kind, tool, client, entries } = checkpoint;
+    // As exact as the row has it, or the digest of what was read would differ from that of what was written.
     let time = crate::nanoseconds(*time) / 1_000_000;
     let mut text = format!("{number} {id} {time} {} {tool:?} {client:?}\n", *kind as i64);
     for EntryRecord { path, moved_to, before, after, bytes_before, bytes_after } in entries {
@@ -178,6 +182,7 @@ pub(super) fn digest(checkpoint: &CheckpointRecord) -> Vec<u8> {
         let hashes = [before, after].map(|hash| hash.map(|hash| hash.to_string()).unwrap_or_default());
         text += &format!("{:?} {to:?} {hashes:?} {bytes_before} {bytes_after}\n", path.as_str());
     }
+    // Against damage alone: who can forge the row can forge its digest, so a part of the hash is enough.
     ContentHash::of(text.as_bytes()).as_bytes()[..8].to_vec()
 }
 

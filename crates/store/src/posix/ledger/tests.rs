@@ -85,7 +85,8 @@ fn begin(ledger: &Ledger, name: &str, old: &[u8], time: SystemTime) -> Result<(i
         bytes_before: old.len() as u64,
         bytes_after: 3,
     };
-    let origin = ChangeOrigin { tool: "tool".to_owned(), client: "client".to_owned(), time, approval: None };
+    let origin =
+        ChangeOrigin { tool: "tool".to_owned(), client: "client".to_owned(), time, approval: None, call: None };
     ledger.begin(&Draft {
         origin: &origin,
         kind: CheckpointKind::Change,
@@ -113,7 +114,7 @@ fn is_kept(ledger: &Ledger, content: &[u8]) -> bool {
 }
 
 fn late_save(ledger: &Ledger, name: &str, text: &[u8], time: SystemTime) -> String {
-    let origin = ChangeOrigin { tool: String::new(), client: String::new(), time, approval: None };
+    let origin = ChangeOrigin { tool: String::new(), client: String::new(), time, approval: None, call: None };
     ledger.keep_late_save(&path(name), text, &origin).unwrap()
 }
 

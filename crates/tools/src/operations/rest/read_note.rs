@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use lapidary_note::ContentHash;
+use lapidary_note::{ContentHash, Document};
 use lapidary_operation::{
     Context, OpenedVaults, OperationDeclaration, ReadOperation, ReadPayload, Reason, RestPayload, ToolGroup,
     VaultChoice, bug,
@@ -63,12 +63,14 @@ impl ReadOperation for ReadNote {
     }
 }
 
-/// The token by which the API compares versions of a file, as short as the plugin's.
+/// The token by which the API compares versions of a file. The plugin's has six digits, but programs only ever send back what they
+/// got, and with 24 bits one in sixteen million overwrites would be of a version that its sender has not seen; any program that may write could
+/// even choose it. 128 bits have no such pairs.
 pub fn file_version(hash: &ContentHash) -> String {
-    hash.to_string().trim_start_matches("sha256:").chars().take(6).collect()
+    hash.to_string().trim_start_matches("sha256:").chars().take(32).collect()
 }
 
-/// Every tag with the number of notes that have it or one below it, in the order in which they are found.
+/// Every tag with the number of its uses and those of the tags below it, in the order in which they are found.
 pub struct RestTags {
     pub vault: String,
 }
@@ -103,10 +105,21 @@ impl ReadOperation for RestTags {
             });
             counts[place].1 += 1;
         };
-        for (_, digest) in index::notes(context, vaults.one()?)?.notes() {
+        let view = vaults.one()?;
+        // The index has each tag of a note once, and the app counts every use.
+        let in_texts = index::map_texts(context, index::files_to_search(context, view)?, |entry, bytes| {
+            let document =
+                Document::open(bytes.to_vec()).ok().filter(|_| entry.path().is_note() && bytes.contains(&b'#'))?;
+            let (text, note) = (document.shown(), document.note());
+            let names: Vec<String> = note.tags.iter().map(|tag| text[tag.name()].to_owned()).collect();
+            (!names.is_empty()).then(|| (entry.path().clone(), names))
+        })?;
+        let in_texts: HashMap<VaultPath, Vec<String>> = in_texts.into_iter().collect();
+        for (entry, digest) in index::notes(context, view)?.notes() {
             context.check()?;
-            for tag in digest.tags() {
-                let name = tag.name.trim_start_matches('#');
+            let in_properties = digest.written_tags().filter(|tag| tag.in_properties).map(|tag| tag.name);
+            let in_text = in_texts.get(entry.path()).into_iter().flatten().map(String::as_str);
+            for name in in_properties.chain(in_text).map(|name| name.trim_start_matches('#')) {
                 if name.is_empty() {
                     continue;
                 }

@@ -69,7 +69,7 @@ impl WriteTool for FileAppend {
                 if ensure_trailing_newline && !content.is_empty() && !content.ends_with('\n') {
                     content.push('\n');
                 }
-                Ok(creating.plan(content, |written| FileMade { written, created: true, notice: None }))
+                Ok(creating.plan(content, FileMade::created))
             }
         }
     }
@@ -132,6 +132,15 @@ impl WriteTool for FileAppend {
                 input: json!({ "file": "Log.md", "content": "one" }),
                 gives: ExampleResult::Including(json!({ "created": true, "totalLines": 1 })),
                 after: &[("Log.md", "one\n")],
+            },
+            Example {
+                says: "A bare name makes a file that is no note, with a notice",
+                before: NOTES,
+                input: json!({ "file": "Lgo", "content": "one" }),
+                gives: ExampleResult::Including(json!({
+                    "created": true, "notice": "`Lgo` has no extension, so Obsidian does not show it.",
+                })),
+                after: &[("Lgo", "one\n"), ("Log.md", "one\r\ntwo")],
             },
             Example {
                 says: "Exactly the given text",

@@ -49,9 +49,7 @@ impl WriteTool for FileCreate {
             return Err(Reason::DestinationExists { path, current: there.hash(), wanted: NameWanted::New });
         }
         match EditTarget::begin(Self::DECLARATION.name, context, view, input.file)? {
-            EditTarget::Nothing(creating) => {
-                Ok(creating.plan(input.content, |written| FileMade { written, created: true, notice: None }))
-            }
+            EditTarget::Nothing(creating) => Ok(creating.plan(input.content, FileMade::created)),
             // A view does not change.
             EditTarget::File(_) => Err(bug!("a file appeared in a view that does not change")),
         }

@@ -59,9 +59,7 @@ impl WriteTool for FileReplace {
                 Ok(editing.plan_content(content, |written| FileMade { written, created: false, notice: None }))
             }
             EditTarget::Nothing(creating) if !input.create_if_missing => Err(creating.missing(context, view)),
-            EditTarget::Nothing(creating) => {
-                Ok(creating.plan(input.content, |written| FileMade { written, created: true, notice: None }))
-            }
+            EditTarget::Nothing(creating) => Ok(creating.plan(input.content, FileMade::created)),
         }
     }
 

@@ -1,14 +1,14 @@
 //! Appends to a note or section.
 
-use lapidary_note::{ContentHash, FileContent, InsertSide, PatchOperation};
+use lapidary_note::{ContentHash, InsertSide, PatchOperation};
 use lapidary_operation::{
     CommitReport, Context, Declaration, Effect, Example, ExampleResult, PathArgument, PathRole, Reason, ReasonKind,
     ToolGroup, ToolPlan, WireFamily, WriteTool, quote::quoted_path,
 };
 use lapidary_toolkit::{
-    appending::{self, AppendedText},
+    appending,
     note_edit::{NoteEdit, NoteTextWritten, NotesMade},
-    patching::{ContentType, PatchRequest, edit_refusal, patched},
+    patching::{ContentType, PatchRequest, patched},
     section::NoteSection,
     target::NoteTarget,
 };
@@ -98,7 +98,7 @@ impl WriteTool for ObsidianAppendToNote {
             let problem = "must be `markdown` unless `section` names a property or a table";
             return Err(Reason::bad_argument(tool, "contentType", problem));
         }
-        let (content, notice) = appended(&writing, &input.content)?;
+        let (content, notice) = appending::to_note(&writing, &input.content)?;
         let others = writing.others_of_its_name(context, view)?;
         // A new note of that name would also take over the links to the other one.
         if !others.is_empty() && !input.create_target_if_missing && writing.path().folder().is_none() {
@@ -184,18 +184,4 @@ impl WriteTool for ObsidianAppendToNote {
 fn same_name(others: &[VaultPath]) -> Option<String> {
     let others: Vec<String> = others.iter().map(|other| quoted_path(other).to_string()).collect();
     (!others.is_empty()).then(|| format!("There was no note at this path, but there is {}.", others.join(", ")))
-}
-
-/// The file with the text appended. Text after an unfinished line starts a new one, and a note that ends with a line
-/// ending still does.
-fn appended(writing: &NoteEdit, content: &str) -> Result<(FileContent, Option<String>), Reason> {
-    let Some(document) = writing.document_if_there()? else { return Ok((content.to_owned().into(), None)) };
-    let shown = document.shown();
-    // Appending nothing changes nothing, not even an unfinished line.
-    let line_end = if shown.is_empty() || shown.ends_with('\n') || content.is_empty() { "" } else { "\n" };
-    let last = if shown.ends_with('\n') && !content.is_empty() && !content.ends_with('\n') { "\n" } else { "" };
-    let add = |content: &str| document.insert_at(shown.len(), &format!("{line_end}{content}{last}"));
-    let AppendedText { document, notice } =
-        appending::appended(&document, content, true, add).map_err(|error| edit_refusal(writing.path(), &error))?;
-    Ok((document.content().clone(), notice))
 }

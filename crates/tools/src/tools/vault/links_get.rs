@@ -1,18 +1,18 @@
 //! Lists links and backlinks.
 
-mod backlinks;
-
 use lapidary_note::{ContentHash, counted};
 use lapidary_operation::{
     Context, Declaration, Example, ExampleResult, PathArgument, PathRole, ReadTool, Reason, ReasonKind, ToolGroup,
     WireFamily, fence::fenced, quote::one_line,
 };
 use lapidary_toolkit::{
+    backlinks::{self, BackLink},
     hash, index,
     link::{self, OutLink, canvas_links, out_links},
     naming,
     page::ListPage,
     reading,
+    unlinked::{self, UnlinkedMention},
 };
 use lapidary_vault::{VaultPath, View, VisibleFiles};
 use schemars::JsonSchema;
@@ -30,6 +30,10 @@ pub(crate) struct Input {
     /// Which of the two.
     #[serde(default)]
     direction: LinkDirection,
+    /// Also places that name the note without a link.
+    #[serde(default)]
+    #[schemars(extend("x-rare" = true))]
+    unlinked: bool,
     /// At most this many of each.
     #[serde(default = "limit")]
     #[schemars(range(min = 1, max = 10000))]
@@ -67,25 +71,13 @@ pub(crate) struct Output {
     total_outlinks: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
     total_backlinks: Option<usize>,
+    /// Places that name the note without a link.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mentions: Option<Vec<UnlinkedMention>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    total_mentions: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
     next_offset: Option<usize>,
-}
-
-#[derive(Serialize, JsonSchema)]
-struct BackLink {
-    file: String,
-    line: usize,
-    kind: link::LinkWord,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    alias: Option<String>,
-    /// The heading or block that it points to.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    subpath: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    property: Option<String>,
-    /// The sentence around it, shortened.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    context: Option<String>,
 }
 
 impl ReadTool for LinksGet {
@@ -99,7 +91,7 @@ impl ReadTool for LinksGet {
         idempotent: true,
         paths: &[PathArgument { pointer: "/file", role: PathRole::Read }],
         reasons: &[ReasonKind::NoteMissing],
-        words: "links backlinks outgoing incoming references mentions linked notes graph, who links here, which notes link to it, links to headings",
+        words: "links backlinks outgoing incoming references mentions linked notes graph, who links here, which notes link to it, links to headings, unlinked mentions",
     };
     type Input = Input;
     type Output = Output;
@@ -113,8 +105,8 @@ impl ReadTool for LinksGet {
             Some(entry) => entry.path().clone(),
             None => match naming::find(context, view, &input.file) {
                 Ok(found) => found.path,
-                // Any other problem is reported when the file is read below.
-                Err(reason @ Reason::AmbiguousPath { .. }) => return Err(reason),
+                // With the candidates. Any other problem is reported when the file is read below.
+                Err(reason @ (Reason::AmbiguousPath { .. } | Reason::NoteMissing { .. })) => return Err(reason),
                 Err(_) => path,
             },
         };
@@ -135,8 +127,10 @@ impl ReadTool for LinksGet {
         let mut backlinks = ListPage::of(backlinks, input.offset, input.limit);
         // For one page only, as each source has to be read again.
         backlinks::put_sentences(files, &path, &mut backlinks.items);
-        // One offset serves both lists; the shorter one is just empty from some page on.
-        let next_offset = outlinks.next.max(backlinks.next);
+        let mentions = if input.unlinked { unlinked_mentions(context, view, files, &path)? } else { Vec::new() };
+        let mentions = ListPage::of(mentions, input.offset, input.limit);
+        // One offset serves all lists; the shorter ones are just empty from some page on.
+        let next_offset = outlinks.next.max(backlinks.next).max(mentions.next);
         let cut = next_offset.is_some() || input.offset > 0;
         // Reads all notes in the background, so that the next call finds them indexed.
         view.index_aside();
@@ -146,6 +140,8 @@ impl ReadTool for LinksGet {
             content_hash: content_hash.map(|hash| hash.to_string()),
             total_outlinks: (cut && wants(LinkDirection::Outlinks)).then_some(outlinks.total),
             total_backlinks: (cut && wants(LinkDirection::Backlinks)).then_some(backlinks.total),
+            mentions: input.unlinked.then_some(mentions.items),
+            total_mentions: (cut && input.unlinked).then_some(mentions.total),
             next_offset,
         })
     }
@@ -170,7 +166,12 @@ impl ReadTool for LinksGet {
         };
         let outlinks = output.outlinks.as_deref().unwrap_or_default();
         let backlinks = output.backlinks.as_deref().unwrap_or_default();
-        let lines: String = outlinks.iter().map(out).chain(backlinks.iter().map(back)).collect();
+        let named = |mention: &UnlinkedMention| {
+            one_line(&format!("~ {}:{} {}", mention.file, mention.line, mention.context)).into_owned() + "\n"
+        };
+        let mentions = output.mentions.as_deref().unwrap_or_default();
+        let lines = outlinks.iter().map(out).chain(backlinks.iter().map(back));
+        let lines: String = lines.chain(mentions.iter().map(named)).collect();
         let count = |shown: Option<usize>, total: Option<usize>, what: &'static str| {
             let of = total.filter(|total| shown != Some(*total));
             shown.map(|shown| {
@@ -180,6 +181,7 @@ impl ReadTool for LinksGet {
         let counts = [
             count(output.outlinks.as_ref().map(Vec::len), output.total_outlinks, "link"),
             count(output.backlinks.as_ref().map(Vec::len), output.total_backlinks, "backlink"),
+            count(output.mentions.as_ref().map(Vec::len), output.total_mentions, "unlinked mention"),
             output.next_offset.map(|next| format!("more with `offset` {next}")),
             output.content_hash.as_deref().map(|hash| hash::short(hash).to_owned()),
         ];
@@ -280,6 +282,23 @@ impl ReadTool for LinksGet {
                 after: &[],
             },
             Example {
+                says: "Places that name a note without a link to it",
+                before: &[
+                    ("Stone.md", "---\naliases: [Pebble]\n---\n"),
+                    ("a.md", "A stone. See [[Stone]], `stone` and #stone.\n"),
+                    ("b.md", "Stones are not one. A pebble is.\n"),
+                ],
+                input: json!({ "file": "Stone", "direction": "backlinks", "unlinked": true }),
+                gives: ExampleResult::Including(json!({
+                    "backlinks": [{ "file": "a.md" }],
+                    "mentions": [
+                        { "file": "a.md", "line": 1, "context": "A stone." },
+                        { "file": "b.md", "line": 1, "context": "A pebble is." },
+                    ],
+                })),
+                after: &[],
+            },
+            Example {
                 says: "A note that does not exist",
                 before: VAULT,
                 input: json!({ "file": "Plans.md" }),
@@ -288,6 +307,23 @@ impl ReadTool for LinksGet {
             },
         ]
     }
+}
+
+/// Places that name a note. Other files are named by links alone.
+fn unlinked_mentions(
+    context: &Context<'_>,
+    view: &View,
+    files: &VisibleFiles,
+    path: &VaultPath,
+) -> Result<Vec<UnlinkedMention>, Reason> {
+    if !path.is_note() {
+        return Ok(Vec::new());
+    }
+    let file = reading::read(view, path)?;
+    let shown = reading::show(path, &file)?;
+    let note = shown.note();
+    let aliases: Vec<String> = note.aliases().into_iter().map(str::to_owned).collect();
+    unlinked::find(context, files, path, &aliases)
 }
 
 /// The hash of a note; `None` for other files, which may be too large to read.

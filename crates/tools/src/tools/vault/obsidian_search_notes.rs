@@ -35,7 +35,7 @@ pub(crate) struct Input {
     /// For all but `jsonlogic`.
     #[serde(default)]
     query: Option<String>,
-    /// Other wordings to search for.
+    /// Other words.
     #[serde(default)]
     alternatives: Option<Vec<String>>,
     /// For `jsonlogic`: the rule.

@@ -35,6 +35,7 @@ pub(crate) struct Input {
     format: QueryFormat,
     /// Columns to leave out.
     #[serde(default)]
+    #[schemars(extend("x-rare" = true))]
     without: Vec<String>,
     /// `nextCursor` of the page before.
     #[serde(default)]

@@ -465,6 +465,7 @@ mod tests {
                 scan: ScanLimits::default(),
                 budget: MemoryBudget::new(MemoryLimits { file_bytes: 1000, change_bytes: 1000, reply_bytes: 100_000 }),
                 skills: None,
+                memory: None,
                 now: LazyCell::new(&jiff::Zoned::default),
                 log: &[],
                 playbooks: &[],

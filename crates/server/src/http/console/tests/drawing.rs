@@ -117,6 +117,37 @@ async fn the_picture_is_computed_once_and_sent_once() {
     assert_eq!((later != mark, number(&more, 1), number(&more, 2)), (true, 5, 4));
 }
 
+/// The file with the places, when it is there.
+#[expect(clippy::disallowed_methods, reason = "looks into the state of a test")]
+async fn kept_file(place: &TempDir) -> std::path::PathBuf {
+    loop {
+        let vaults = std::fs::read_dir(place.path().join("state")).into_iter().flatten();
+        let mut files = vaults.map(|vault| vault.unwrap().path().join("graph.db"));
+        // With its content: SQLite makes the file before it has any.
+        if let Some(file) = files.find(|file| std::fs::metadata(file).is_ok_and(|file| file.len() > 0)) {
+            return file;
+        }
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_picture_is_the_same_after_a_start_and_damage_costs_only_time() {
+    let trial = ConsoleTrial::start(NOTES, &[], &[]).await;
+    let (_, bytes) = drawn(&trial).await;
+    let file = kept_file(&trial.place).await;
+    let ConsoleTrial { place, assembled, .. } = trial;
+    drop(assembled);
+    let trial = ConsoleTrial::open(place, &[], &[]).await;
+    assert_eq!(drawn(&trial).await.1, bytes);
+    let ConsoleTrial { place, assembled, .. } = trial;
+    drop(assembled);
+    #[expect(clippy::disallowed_methods, reason = "damages the state of a test")]
+    std::fs::write(&file, "no database").unwrap();
+    let trial = ConsoleTrial::open(place, &[], &[]).await;
+    assert_eq!(drawn(&trial).await.1, bytes, "a layout is the same every time");
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn names_and_ways_are_asked_for_by_number_and_word() {
     let odd = format!("Odd \u{202e}{}.md", HOSTILE.replace('/', ""));

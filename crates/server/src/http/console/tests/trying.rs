@@ -1,8 +1,11 @@
 //! Tools called by hand.
 
+use std::sync::Arc;
+
 use axum::http::StatusCode;
 use lapidary_auth::{NewToken, SecretKind, SecretText, TokenRights, UnixSeconds};
-use lapidary_tools::TOOLS;
+use lapidary_pipeline::{Caller, CallerStanding, Invocation, Principal};
+use lapidary_tools::{ChangeAuthor, TOOLS};
 
 use super::ConsoleTrial;
 
@@ -88,6 +91,46 @@ async fn a_dry_run_and_the_place_of_a_client_change_nothing() {
     let read = |file| [("argument-file", file), ("caller", "token:phone"), ("do", "call")];
     trial.post("/console/try/file_read", &read("a.md")).await.has("<h2 class=\"refused\">Refused</h2>");
     trial.post("/console/try/file_read", &read("Open/b.md")).await.has("<h2 class=\"plain\">Answer</h2>");
+}
+
+#[tokio::test]
+async fn undo_in_the_place_of_a_client_is_about_its_own_changes() {
+    let trial = ConsoleTrial::start(&[("a.md", "one\n"), ("b.md", "one\n")], &[], &[]).await;
+    let secret = SecretText::mint(SecretKind::Personal, &[7; 32]);
+    let new = NewToken { name: "phone", rights: &TokenRights::default(), expires: None };
+    trial.assembled.auth.create_token(&new, &secret, UnixSeconds(1)).unwrap();
+    let undo = |caller| [("caller", caller), ("do", "call")];
+    trial.post("/console/try/str_replace", &EDIT).await.has("Changed");
+    let nothing = trial.post("/console/try/undo", &undo("token:phone")).await;
+    nothing.has("<h2 class=\"refused\">Refused</h2>");
+    nothing.has("nothing_to_undo");
+    // The client itself changes another note, in its own session.
+    let name = "http:phone".to_owned();
+    let executor = &trial.assembled.executor;
+    let phone = Principal {
+        id: name.clone(),
+        name: name.clone(),
+        grant: Arc::clone(executor.grant()),
+        can_be_asked: false,
+        caller: Caller::of("phone"),
+        is_single_client: true,
+        author: ChangeAuthor::connected(name, "session", std::time::SystemTime::UNIX_EPOCH),
+        standing: CallerStanding::default(),
+    };
+    let arguments = serde_json::json!({ "file": "b.md", "find": "one", "replace": "two" });
+    let invocation = Invocation::tool("str_replace", arguments.as_object().unwrap().clone(), phone);
+    let cancel = executor.cancel(&invocation);
+    executor.execute(invocation, cancel).await;
+    assert_eq!(trial.read("b.md"), "two\n");
+    // A change of the owner after that is not the client's last one.
+    trial
+        .post("/console/try/file_create", &[("argument-file", "c.md"), ("argument-content", "x"), ("do", "call")])
+        .await;
+    let page = trial.post("/console/try/undo", &undo("token:phone")).await;
+    page.has("It would change this");
+    page.has("b.md");
+    page.lacks("a.md");
+    assert_eq!(trial.read("b.md"), "two\n", "only shown");
 }
 
 #[tokio::test]

@@ -10,15 +10,23 @@ const STALE: (&str, &str) = ("If-Match", "\"000000\"");
 async fn the_version_of_a_file_is_the_same_everywhere() {
     let trial = RestTrial::new(&[("n.md", OLD)]);
     let tag = trial.get("/vault/n.md").await.header("etag").to_owned();
-    assert_eq!(tag.len(), 8, "{tag}");
+    assert_eq!(tag.len(), 34, "128 bits: {tag}");
     let accept = |kind: &'static str| [("Accept", kind)];
     let map = trial.send("GET", "/vault/n.md", &accept("application/vnd.olrapi.document-map+json"), "").await;
     let note = trial.send("GET", "/vault/n.md", &accept("application/vnd.olrapi.note+json"), "").await;
     for answer in [map, note] {
         assert_eq!(format!("\"{}\"", answer.json()["version"].as_str().unwrap()), tag);
     }
-    let known = trial.send("GET", "/vault/n.md", &[("If-None-Match", &tag)], "").await;
-    assert_eq!((known.status.as_u16(), known.body.len()), (304, 0));
+    let bare = tag.trim_matches('"');
+    for known in [&tag, bare, &format!("W/{tag}"), &format!("\"x\", , {tag},")] {
+        for path in ["/vault/n.md", "/vault/n.md/heading/A"] {
+            let answer = trial.send("GET", path, &[("If-None-Match", known)], "").await;
+            assert_eq!((answer.status.as_u16(), answer.body.len(), answer.header("etag")), (304, 0, &*tag), "{known}");
+        }
+        let note = [("If-None-Match", known), ("Accept", "application/vnd.olrapi.note+json")];
+        let answer = trial.send("GET", "/vault/n.md", &note, "").await;
+        assert_eq!((answer.status.as_u16(), answer.header("etag")), (200, ""), "its links may have changed");
+    }
 }
 
 #[tokio::test]
@@ -41,7 +49,23 @@ async fn a_stale_condition_changes_nothing() {
         assert_eq!((trial.text("n.md").as_deref(), trial.text("m.md"), trial.text("new.md")), (Some(OLD), None, None));
     }
     let trial = RestTrial::new(&[("n.md", OLD)]);
-    assert_eq!(trial.send("PUT", "/vault/n.md", &[MD, ("If-Match", "W/unquoted")], "x").await.code(), 40024);
+    let tag = trial.get("/vault/n.md").await.header("etag").to_owned();
+    for (condition, code) in [
+        ("W/unquoted", 40024),
+        ("", 40024),
+        (",", 40024),
+        ("\"a\", *", 40024),
+        ("\"a", 40024),
+        ("\"a\"b\"", 40024),
+        (&tag[..7], 40024),
+        // What the plugin's own token would be, and the right one as a weak one.
+        (&tag[1..7], 41200),
+        (&format!("W/{tag}"), 41200),
+    ] {
+        let answer = trial.send("PUT", "/vault/n.md", &[MD, ("If-Match", condition)], "x").await;
+        assert_eq!(answer.code(), code, "{condition}");
+    }
+    assert_eq!(trial.text("n.md").as_deref(), Some(OLD));
 }
 
 #[tokio::test]

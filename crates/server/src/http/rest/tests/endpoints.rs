@@ -36,6 +36,10 @@ async fn every_error_has_the_code_of_the_plugin() {
             "",
             40082,
         ),
+        ("GET", "/vault/n.md", &[("Accept", "text/html")], "", 200),
+        ("GET", "/vault/broken.md", &[("Accept", "text/html")], "", 200),
+        ("GET", "/vault/dir/", &[("Accept", "text/html")], "", 200),
+        ("GET", "/vault/none.md", &[("Accept", "text/html")], "", 40400),
         ("GET", "/vault/broken.md", &[("Accept", "application/vnd.olrapi.document-map+json")], "", 40005),
         ("GET", "/vault/n.md/heading/One", &[], "", 200),
         ("GET", "/vault/n.md/heading/One/Sub", &[], "", 200),
@@ -76,6 +80,15 @@ async fn every_error_has_the_code_of_the_plugin() {
         ("PUT", "/vault/n.md/block/t1", &[JSON], "[[\"3\",\"4\"]]", 200),
         ("PUT", "/vault/.obsidian/app.json", &[MD], "x", 40321),
         ("PUT", "/vault/..%2Fx.md", &[MD], "x", 40021),
+        ("PUT", "/vault/Private./p.md", &[MD], "x", 40000),
+        ("PUT", "/vault/Private%20/p.md", &[MD], "x", 40000),
+        ("PUT", "/vault/CON.md", &[MD], "x", 40000),
+        ("PUT", "/vault/a%3Ab.md", &[MD], "x", 40000),
+        ("PUT", "/vault/a%0Ab.md", &[MD], "x", 40021),
+        ("POST", "/vault/Private./p.md", &[MD], "x", 40000),
+        ("MOVE", "/vault/n.md", &[("Destination", "Private./p.md")], "", 40000),
+        ("COPY", "/vault/n.md", &[("Destination", "CON.md")], "", 40000),
+        ("POST", "/open/Private./p.md", &[], "", 40000),
         ("POST", "/vault/n.md", &[MD], "x", 204),
         ("POST", "/vault/new.md", &[MD], "x", 204),
         ("POST", "/vault/n.md", &[JSON], "{}", 40010),
@@ -265,6 +278,14 @@ async fn pages_of_others_may_ask_and_read_every_header() {
 }
 
 #[tokio::test]
+async fn a_target_without_a_path_is_not_found() {
+    let trial = RestTrial::new(&[("n.md", NOTE)]);
+    for target in ["example.org:80", "*"] {
+        assert_eq!(trial.send("CONNECT", target, &[], "").await.status, StatusCode::NOT_FOUND, "{target}");
+    }
+}
+
+#[tokio::test]
 async fn a_head_has_the_length_and_no_body() {
     let trial = RestTrial::new(&[("n.md", NOTE)]);
     for (path, length) in [("/vault/n.md", NOTE.len()), ("/vault/", trial.get("/vault/").await.body.len())] {
@@ -273,4 +294,58 @@ async fn a_head_has_the_length_and_no_body() {
         assert_eq!(answer.header("content-length"), length.to_string());
     }
     assert_eq!(trial.send("HEAD", "/vault/none.md", &[], "").await.status, 404);
+}
+
+#[tokio::test]
+async fn a_note_is_shown_as_html_on_request() {
+    let note = "---\na: 1\n---\n# A & B\n\n[[Other]] <script>alert(1)</script>\n";
+    let trial = RestTrial::new(&[("n.md", note), ("p.html", "<b>x</b>")]);
+    let html = [("Accept", "text/html")];
+    let answer = trial.send("GET", "/vault/n.md", &html, "").await;
+    assert_eq!(answer.header("content-type"), "text/html; charset=utf-8");
+    assert!(answer.header("content-security-policy").contains("sandbox") && answer.header("etag").is_empty());
+    assert_eq!(
+        answer.text(),
+        "<h1>A &amp; B</h1>\n<p><a data-href=\"Other\" href=\"Other\" class=\"internal-link\">Other</a> \
+         &lt;script&gt;alert(1)&lt;/script&gt;</p>\n"
+    );
+    let head = trial.send("HEAD", "/vault/n.md", &html, "").await;
+    assert_eq!((head.header("content-length"), head.body.len()), (&*answer.body.len().to_string(), 0));
+    // A file that is not a note stays what it is, and a list of types is another wish.
+    assert_eq!(trial.send("GET", "/vault/p.html", &html, "").await.text(), "<b>x</b>");
+    let list = trial.send("GET", "/vault/n.md", &[("Accept", "text/html, */*")], "").await;
+    assert_eq!((list.header("content-type"), list.text()), ("text/markdown; charset=utf-8", note));
+}
+
+#[tokio::test]
+async fn guesses_of_the_key_are_limited_and_the_right_key_works_all_the_same() {
+    let guess = [("Authorization", "Bearer guess")];
+    let trial = RestTrial::new(&[("n.md", NOTE)]);
+    for _ in 0..30 {
+        assert_eq!(trial.raw("GET", "/vault/", &guess, "").await.code(), 40101);
+    }
+    let refused = trial.raw("GET", "/vault/", &guess, "").await;
+    assert_eq!((refused.code(), refused.header("retry-after").is_empty()), (42900, false));
+    assert_eq!(trial.raw("GET", "/", &guess, "").await.code(), 42900, "the status would tell whether a key is right");
+    assert_eq!(trial.raw("GET", "/vault/", &[], "").await.code(), 40101, "without a key nothing was guessed");
+    assert_eq!(trial.get("/vault/n.md").await.status, 200);
+    let weak = RestTrial::new(&[(SETTINGS_FILE, r#"{"apiKey": "secret"}"#), ("n.md", NOTE)]);
+    let right = [("Authorization", "Bearer secret")];
+    for _ in 0..40 {
+        assert_eq!(weak.raw("GET", "/vault/n.md", &right, "").await.status, 200);
+    }
+    for _ in 0..30 {
+        assert_eq!(weak.raw("GET", "/vault/", &guess, "").await.code(), 40101);
+    }
+    assert_eq!(weak.raw("GET", "/vault/n.md", &right, "").await.code(), 42900, "it may have been guessed");
+    for nothing in [r#"{"apiKey": ""}"#, r#"{"apiKey": "  "}"#, r#"{"apiKey": 7}"#, "{}"] {
+        let trial = RestTrial::new(&[(SETTINGS_FILE, nothing), ("n.md", NOTE)]);
+        for sent in ["Bearer ", "Bearer  ", "Bearer 7", "Bearer undefined"] {
+            assert_eq!(
+                trial.raw("GET", "/vault/n.md", &[("Authorization", sent)], "").await.code(),
+                40101,
+                "{nothing}"
+            );
+        }
+    }
 }

@@ -44,7 +44,7 @@ async fn rules_and_queries_answer_by_note() {
 
 #[tokio::test]
 async fn tags_are_counted_with_those_below_them() {
-    let trial = RestTrial::new(&[("a.md", "---\ntags: [x/y/z]\n---\n#x #b\n"), ("b.md", "#b\n")]);
+    let trial = RestTrial::new(&[("a.md", "---\ntags: [x/y/z, b]\n---\n#x #b and #b\n"), ("b.md", "#b `#no`\n")]);
     let tags = trial.get("/tags/").await.json();
     let mut counts: Vec<(String, u64)> = tags["tags"]
         .as_array()
@@ -54,5 +54,21 @@ async fn tags_are_counted_with_those_below_them() {
         .collect();
     counts.sort();
     let counted: Vec<(&str, u64)> = counts.iter().map(|(name, count)| (name.as_str(), *count)).collect();
-    assert_eq!(counted, [("b", 2), ("x", 2), ("x/y", 1), ("x/y/z", 1)]);
+    assert_eq!(counted, [("b", 4), ("x", 2), ("x/y", 1), ("x/y/z", 1)]);
+}
+
+#[tokio::test]
+async fn what_is_closed_counts_for_no_tag_and_is_in_no_page() {
+    let open = [("Open/a.md", "#x [[Hidden]] ![[Hidden]]\n")];
+    let both = [open[0], ("Closed/Hidden.md", "#x #xyzzy\n")];
+    let rules = [("OBSIDIAN_READ_PATHS", "Open")];
+    let (with, without) = (RestTrial::with(&both, &[], &rules), RestTrial::with(&open, &[], &rules));
+    for (path, kind) in [("/tags/", "*/*"), ("/vault/Open/a.md", "text/html"), ("/vault/Closed/Hidden.md", "text/html")]
+    {
+        let accept = [("Accept", kind)];
+        let (one, other) = (with.send("GET", path, &accept, "").await, without.send("GET", path, &accept, "").await);
+        assert_eq!((one.status, one.text()), (other.status, other.text()), "{path}");
+        assert!(!one.text().contains("xyzzy"));
+    }
+    assert_eq!(with.get("/tags/").await.json()["tags"], json!([{ "name": "x", "count": 1 }]));
 }

@@ -1,12 +1,12 @@
 //! Everyday words of several languages and synonyms, mapped to the words that the tools use.
 
-use std::{collections::BTreeMap, sync::LazyLock};
+use std::{collections::HashMap, sync::LazyLock};
 
 /// For every entry, the words of the tools that it stands for.
-static ENTRIES: LazyLock<BTreeMap<&str, Vec<&str>>> = LazyLock::new(|| {
+static ENTRIES: LazyLock<HashMap<&str, Vec<&str>>> = LazyLock::new(|| {
     let rows = include_str!("../vocabulary.txt").lines().filter(|line| !line.starts_with('#'));
     let rows = rows.filter_map(|line| line.split_once(" => "));
-    let mut entries: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    let mut entries: HashMap<&str, Vec<&str>> = HashMap::new();
     for (meant, said) in rows {
         said.split(' ').for_each(|said| entries.entry(said).or_default().push(meant));
     }

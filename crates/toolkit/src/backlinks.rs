@@ -3,31 +3,41 @@
 use std::ops::Range;
 
 use lapidary_operation::{Context, Reason};
-use lapidary_toolkit::link::{self, OutLink, canvas_links};
-use lapidary_vault::{VaultPath, VisibleFiles};
+use lapidary_vault::{Backlink as FoundLink, VaultPath, VisibleFiles};
+use schemars::JsonSchema;
+use serde::Serialize;
 
-use super::BackLink;
+use crate::link::{LinkWord, OutLink, canvas_links};
+
+// A link to a file from another. Not a doc comment, because that would be in the schema of a tool.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub struct BackLink {
+    pub file: String,
+    pub line: usize,
+    pub kind: LinkWord,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub alias: Option<String>,
+    /// The heading or block that it points to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub subpath: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub property: Option<String>,
+    /// The sentence around it, shortened.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub context: Option<String>,
+}
 
 /// The room for the name of a file and the words around a link, and the minimum for the words if the name is long.
 const LINE_BYTES: usize = 105;
 const LEAST_WORDS: usize = 30;
 
 /// The links to a file from notes and canvases, in path order. Links on canvases already have their words.
-pub(super) fn find(context: &Context<'_>, files: &VisibleFiles, target: &VaultPath) -> Result<Vec<BackLink>, Reason> {
+pub fn find(context: &Context<'_>, files: &VisibleFiles, target: &VaultPath) -> Result<Vec<BackLink>, Reason> {
     let go_on = || context.cancel.check().is_ok();
     let refused = |error| Reason::from_index(&error, context.cancel);
     let mut found: Vec<BackLink> = Vec::new();
     for backlink in files.find_backlinks(target, &go_on).map_err(refused)? {
-        let (source, link) = (backlink.source, backlink.link);
-        found.push(BackLink {
-            file: source.to_string(),
-            line: link.line,
-            kind: link::LinkWord::of(link.kind, link.embed, link.subpath),
-            alias: link.alias.map(str::to_owned),
-            subpath: link.subpath.map(str::to_owned),
-            property: link.property.map(str::to_owned),
-            context: None,
-        });
+        found.push(BackLink::from(backlink));
     }
     for (source, text) in files.canvases_mentioning(target, &go_on).map_err(refused)? {
         for card in canvas_links(&text, &source, files) {
@@ -40,6 +50,20 @@ pub(super) fn find(context: &Context<'_>, files: &VisibleFiles, target: &VaultPa
     // Stable, so the links of one file stay in their order.
     found.sort_by(|a, b| a.file.cmp(&b.file));
     Ok(found)
+}
+
+impl From<FoundLink<'_>> for BackLink {
+    fn from(FoundLink { source, link }: FoundLink<'_>) -> Self {
+        Self {
+            file: source.to_string(),
+            line: link.line,
+            kind: LinkWord::of(link.kind, link.embed, link.subpath),
+            alias: link.alias.map(str::to_owned),
+            subpath: link.subpath.map(str::to_owned),
+            property: link.property.map(str::to_owned),
+            context: None,
+        }
+    }
 }
 
 fn backlink_of(source: &VaultPath, link: OutLink, context: Option<String>) -> BackLink {
@@ -66,7 +90,7 @@ fn words(line: &str, link: &OutLink, file: &str) -> Option<String> {
 }
 
 /// Adds the sentence around each link.
-pub(super) fn put_sentences(files: &VisibleFiles, target: &VaultPath, backlinks: &mut [BackLink]) {
+pub fn put_sentences(files: &VisibleFiles, target: &VaultPath, backlinks: &mut [BackLink]) {
     let stem = target.name().rsplit_once('.').map_or(target.name(), |(stem, _)| stem);
     // Links of one note follow each other, so one text is kept at a time.
     let mut at_hand: Option<(String, Option<String>)> = None;
@@ -100,10 +124,7 @@ fn is_one_embed(words: &str) -> bool {
 
 /// The sentence of a line that contains one of these names, or as much as fits.
 fn shortened(line: &str, named: &[&str], file: &str) -> Option<String> {
-    let line =
-        line.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, '-' | '*' | '+' | '>' | '#')).trim_end();
-    // Marks of lists, quotes and tasks say nothing about the link.
-    let line = line.strip_prefix("[ ] ").or_else(|| line.strip_prefix("[x] ")).unwrap_or(line);
+    let line = unmarked(line);
     let lower = line.to_lowercase();
     let places = |name: &&str| {
         let places: Vec<usize> = lower.match_indices(&name.to_lowercase()).map(|(at, _)| at).collect();
@@ -111,7 +132,25 @@ fn shortened(line: &str, named: &[&str], file: &str) -> Option<String> {
     };
     // Lower case may have another length in bytes, and the places would not fit.
     let found = named.iter().find_map(places).filter(|_| lower.len() == line.len());
-    let at = line.floor_char_boundary(found.unwrap_or_default());
+    words_around(line, found.unwrap_or_default(), file)
+}
+
+/// A line without the marks of lists, quotes and tasks, which say nothing about a link.
+fn unmarked(line: &str) -> &str {
+    let line =
+        line.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, '-' | '*' | '+' | '>' | '#')).trim_end();
+    line.strip_prefix("[ ] ").or_else(|| line.strip_prefix("[x] ")).unwrap_or(line)
+}
+
+/// The sentence at a place of a line, or as much as fits.
+pub(crate) fn sentence_at(line: &str, at: usize, file: &str) -> Option<String> {
+    let text = unmarked(line);
+    let skipped = line.find(text).unwrap_or_default();
+    words_around(text, at.saturating_sub(skipped), file)
+}
+
+fn words_around(line: &str, at: usize, file: &str) -> Option<String> {
+    let at = line.floor_char_boundary(at);
     let room = LINE_BYTES.saturating_sub(file.len()).max(LEAST_WORDS);
     let sentence = sentence(line, at);
     // A third before the link, as what follows it usually says more.

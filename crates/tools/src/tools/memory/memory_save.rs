@@ -1,0 +1,190 @@
+//! Remembers something about a subject.
+
+use lapidary_note::Document;
+use lapidary_operation::{
+    Context, Declaration, Effect, Example, ExampleResult, Reason, ReasonKind, ToolGroup, ToolPlan, WireFamily,
+    WriteTool, quote::quoted,
+};
+use lapidary_toolkit::{
+    appending::{self, AppendedText},
+    hash, index,
+    naming::title,
+    note_edit::{NoteEdit, NoteWritten},
+    patching::edit_refusal,
+    reading,
+    remembering::{self, MemoryEntry},
+};
+use lapidary_vault::{VaultPath, View, links::folded_name};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+pub(crate) struct MemorySave;
+
+/// Remember a fact, preference or decision across conversations. It is added to the note of its subject with today's
+/// date; the user can read and correct it. `[[links]]` connect it with notes.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Input {
+    /// Who or what it is about, e.g. `Anna`; the name of its note.
+    #[schemars(length(min = 1, max = 100))]
+    subject: String,
+    /// One or two sentences that make sense without this conversation.
+    #[schemars(length(min = 1, max = 4000))]
+    text: String,
+    /// Refuse if the note has another hash.
+    #[serde(default)]
+    expected_hash: Option<String>,
+    /// Only show the diff.
+    #[serde(default)]
+    dry_run: bool,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Output {
+    path: String,
+    created: bool,
+    /// It was remembered already, in this line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    known_line: Option<usize>,
+    #[serde(flatten)]
+    written: NoteWritten,
+}
+
+impl WriteTool for MemorySave {
+    const DECLARATION: Declaration = Declaration {
+        name: "memory_save",
+        dotted: None,
+        title: "Remember",
+        family: WireFamily::Own,
+        group: ToolGroup::Memory,
+        listed: false,
+        // What is known already is not added again.
+        idempotent: true,
+        paths: &[],
+        reasons: &[ReasonKind::StalePrecondition, ReasonKind::NotText, ReasonKind::FileExists],
+        words: "remember this, keep in mind, save to memory, do not forget, note for next time, my preference, \
+                learn about me, remember across conversations",
+    };
+    const EFFECT: Effect = Effect::Write;
+    type Input = Input;
+    type Output = Output;
+
+    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<ToolPlan<Output>, Reason> {
+        let tool = Self::DECLARATION.name;
+        if input.text.trim().is_empty() {
+            return Err(Reason::bad_argument(tool, "text", "must not be blank"));
+        }
+        let path = note_of(context, view, &input.subject)?;
+        let edit = NoteEdit::at(tool, context, view, path, input.expected_hash.as_deref(), input.dry_run)?;
+        let item = remembering::item(context.now.date(), &input.text);
+        let document = edit.document_if_there()?;
+        let known_line = document.as_ref().and_then(|document| known(document, &item));
+        let content = match &document {
+            Some(document) if known_line.is_some() => document.content().clone(),
+            Some(document) => added(edit.path(), document, &item)?.content().clone(),
+            None => format!("{item}\n").into(),
+        };
+        let created = document.is_none();
+        Ok(edit.plan(content, |path, written| Output { path: path.to_string(), created, known_line, written }))
+    }
+
+    fn text(&self, output: &Output) -> Option<String> {
+        let Output { path, created, known_line, written } = output;
+        let (path, hash) = (quoted(path), hash::digits(&written.content_hash));
+        Some(match (known_line, written.dry_run) {
+            (Some(line), _) => format!("Known already: {path} line {line}, hash {hash}"),
+            (None, true) => format!("Dry run: would add to {path}, hash {hash}"),
+            (None, false) if *created => format!("Remembered in {path} (created), hash {hash}"),
+            (None, false) => format!("Remembered in {path}, hash {hash}"),
+        })
+    }
+
+    fn examples(&self) -> Vec<Example> {
+        const ANNA: &[(&str, &str)] = &[("Memory/Anna.md", "- 2026-04-01: Likes [[Slate]].\n")];
+        vec![
+            Example {
+                says: "A new subject gets a note",
+                before: &[],
+                input: json!({ "subject": "Anna", "text": "Prefers slate to tile." }),
+                gives: ExampleResult::Including(json!({ "path": "Memory/Anna.md", "created": true })),
+                after: &[("Memory/Anna.md", "- 2026-04-15: Prefers slate to tile.\n")],
+            },
+            Example {
+                says: "The next entry joins the note, in any case of the name",
+                before: ANNA,
+                input: json!({ "subject": "anna", "text": "Calls on Mondays." }),
+                gives: ExampleResult::Including(json!({ "path": "Memory/Anna.md", "created": false })),
+                after: &[("Memory/Anna.md", "- 2026-04-01: Likes [[Slate]].\n- 2026-04-15: Calls on Mondays.\n")],
+            },
+            Example {
+                says: "What is known already is not added again",
+                before: ANNA,
+                input: json!({ "subject": "Anna", "text": "likes [[Slate]]" }),
+                gives: ExampleResult::Including(json!({ "knownLine": 1, "created": false })),
+                after: ANNA,
+            },
+            Example {
+                says: "A subject is a name, not a path",
+                before: &[],
+                input: json!({ "subject": "../Anna", "text": "x" }),
+                gives: ExampleResult::Refusal(ReasonKind::InvalidArguments),
+                after: &[],
+            },
+        ]
+    }
+}
+
+/// The note of a subject: an existing one with this name or alias in any case, or a new one.
+fn note_of(context: &Context<'_>, view: &View, subject: &str) -> Result<VaultPath, Reason> {
+    let problem = |problem| Reason::bad_argument(MemorySave::DECLARATION.name, "subject", problem);
+    let subject = subject.trim();
+    // These have a meaning in links or are no letters of a name on other systems.
+    if subject.starts_with('.') || subject.contains(['/', '\\', ':', '#', '^', '|', '[', ']', '*', '"', '<', '>', '?'])
+    {
+        return Err(problem("must be a name that a note can have"));
+    }
+    let folder = remembering::folder(context)?;
+    let path = VaultPath::parse(&format!("{folder}/{subject}.md"))
+        .map_err(|_| problem("must be a name that a note can have"))?;
+    if view.shows(&path) && reading::read_if_there(view, &path)?.is_some() {
+        return Ok(path);
+    }
+    let wanted = folded_name(subject);
+    let is_meant = |entry: &VaultPath, mut aliases: Box<dyn Iterator<Item = &str> + '_>| {
+        folded_name(title(entry)) == wanted || aliases.any(|alias| folded_name(alias) == wanted)
+    };
+    let notes = index::notes(context, view)?;
+    for entry in notes.below(Some(folder)).filter(|entry| entry.is_note()) {
+        context.check()?;
+        let digest = notes.digest(entry.path());
+        let aliases = digest.iter().flat_map(|digest| digest.aliases());
+        if is_meant(entry.path(), Box::new(aliases)) {
+            return Ok(entry.path().clone());
+        }
+    }
+    Ok(path)
+}
+
+/// The line of the entry that says the same.
+fn known(document: &Document, item: &str) -> Option<usize> {
+    let said = |text: &str| text.trim_end_matches(['.', '!', ' ']).to_lowercase();
+    let wanted = Document::open(item.to_owned()).ok()?;
+    let wanted = remembering::entries(&wanted).pop()?;
+    let is_same = |entry: &MemoryEntry| said(&entry.text) == said(&wanted.text);
+    remembering::entries(document).into_iter().find(is_same).map(|entry| entry.line)
+}
+
+/// The note with an item at its end. It joins the list there, and keeps apart from anything else.
+fn added(path: &VaultPath, document: &Document, item: &str) -> Result<Document, Reason> {
+    let shown = document.shown();
+    let end = shown.trim_end().len();
+    let after_list = document.note().items.last().is_some_and(|last| last.whole.end >= end);
+    let gap = if shown.ends_with('\n') || shown.is_empty() { "" } else { "\n" };
+    let gap = if after_list || end == 0 { gap.to_owned() } else { format!("{gap}\n") };
+    let add = |item: &str| document.insert_at(shown.len(), &format!("{gap}{item}\n"));
+    let AppendedText { document, .. } =
+        appending::appended(document, item, true, add).map_err(|error| edit_refusal(path, &error))?;
+    Ok(document)
+}
