@@ -36,8 +36,7 @@ pub(crate) fn run(execution: &mut Execution<'_>) -> Result<StageFlow, Reason> {
     let unmade = CommitReport { offered, receipt: None, proposal_token, acted: None, shows_content };
     // Nothing to write: it does not wait for the turn, takes no checkpoint and consumes no token.
     if changes.is_empty() {
-        let acted =
-            action.map(|action| begin_acting(execution).and_then(|()| Ok(act(execution, action)))).transpose()?;
+        let acted = action.map(|action| begin_acting(execution).map(|()| act(execution, action))).transpose()?;
         let answer = draft.finish(&CommitReport { acted, ..unmade })?;
         return Ok(StageFlow::answer(render_answer(answer, &execution.notices())));
     }
