@@ -208,7 +208,6 @@ fn an_error_about_vaults_includes_the_warnings() {
     let hint = "did you mean OBSIDIAN_VAULT_PATHS?";
     assert_holds(&misspelt(Machine::new()), &[hint]);
     assert_holds(&misspelt(obsidian(&["/a", "/b"])), &[hint]);
-    assert_holds(&misspelt(Machine::new().variable("OBSIDIAN_API_KEY", "k")), &[hint]);
     assert_holds(&Machine::new().file(LIST, "{broken").error(), &[LIST, "not JSON at line 1"]);
     assert_holds(&Machine::new().unreadable(LIST).error(), &[LIST, "could not be read"]);
 }
