@@ -24,7 +24,7 @@ pub(crate) fn input(schema: &Map<String, Value>, whole: bool) -> Map<String, Val
 }
 
 /// An output schema as the list shows it: programs validate answers with it, models do not read it. What a part
-/// of an answer must have is left to the whole schema in the reference.
+/// of an answer must have, and the fields of what it lists, are left to the whole schema in the reference.
 pub(crate) fn output(schema: &Map<String, Value>) -> Map<String, Value> {
     output_part(schema, true)
 }
@@ -39,7 +39,7 @@ fn output_part(schema: &Map<String, Value>, is_top: bool) -> Map<String, Value> 
             ("properties", Value::Object(fields)) => {
                 fields.iter().map(|(name, field)| (name.clone(), part(field, false))).collect()
             }
-            ("items", items) => part(items, false),
+            ("items", items) => row(items),
             ("anyOf" | "oneOf", Value::Array(choices)) => choices.iter().map(|choice| part(choice, is_top)).collect(),
             (_, value) => value.clone(),
         };
@@ -52,6 +52,13 @@ fn output_part(schema: &Map<String, Value>, is_top: bool) -> Map<String, Value> 
         _ => true,
     };
     schema.iter().filter(says_something).map(one).collect()
+}
+
+/// An element of a list in an answer: its kind alone. Its fields are half of all output schemas, and in the reference.
+fn row(items: &Value) -> Value {
+    let of_object = items.get("properties").is_some();
+    let kind = Map::from_iter(items.get("type").map(|kind| ("type".to_owned(), kind.clone())));
+    if of_object { Value::Object(kind) } else { items.clone() }
 }
 
 fn object(schema: &Map<String, Value>, whole: bool) -> Map<String, Value> {

@@ -44,7 +44,7 @@ fn one_vault(version: FakeVersion, files: &[(&str, &[u8])]) -> (FakePlugin, Remo
 
 fn origin() -> ChangeOrigin {
     let time = UNIX_EPOCH + Duration::from_secs(1_800_000_000);
-    ChangeOrigin { tool: "test".to_owned(), client: "test".to_owned(), time, approval: None }
+    ChangeOrigin { tool: "test".to_owned(), client: "test".to_owned(), time, approval: None, call: None }
 }
 
 fn commit(backend: &RemoteBackend, changes: Vec<Change>) -> Result<Receipt, CommitError> {

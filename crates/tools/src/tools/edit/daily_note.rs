@@ -81,7 +81,7 @@ impl WriteTool for DailyNote {
     const DECLARATION: Declaration = Declaration {
         name: "daily_note",
         dotted: None,
-        title: "Daily and periodic notes",
+        title: "Daily note",
         family: WireFamily::Own,
         group: ToolGroup::Edit,
         listed: true,
@@ -98,7 +98,7 @@ impl WriteTool for DailyNote {
             ReasonKind::PatchRejected,
             ReasonKind::FrontmatterInvalid,
         ],
-        words: "daily note, today's note, yesterday, journal diary log entry, weekly monthly quarterly yearly periodic note, create from template, this week",
+        words: "journal diary today yesterday weekly",
     };
     const EFFECT: Effect = Effect::Write;
     type Input = Input;

@@ -138,7 +138,7 @@ impl ReadTool for TasksList {
         // `path` may name a note, so it is not a folder by its role.
         paths: &[],
         reasons: &[ReasonKind::NoteMissing, ReasonKind::AmbiguousPath, ReasonKind::PathIsDirectory],
-        words: "tasks todo to-do list, what is due, overdue today this week, deadlines, open checkboxes, done tasks, completed yesterday, priority, recurring, scheduled, Tasks plugin, agenda",
+        words: "todo agenda deadlines, what is due, completed",
     };
     type Input = Input;
     type Output = Output;
