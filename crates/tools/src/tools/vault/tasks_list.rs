@@ -226,7 +226,7 @@ impl ReadTool for TasksList {
                 after: &[],
             },
             Example {
-                says: "A word that is no day",
+                says: "A word that is not a day",
                 before: NOTES,
                 input: json!({ "due": "soon" }),
                 gives: ExampleResult::Refusal(ReasonKind::InvalidArguments),
