@@ -71,7 +71,7 @@ pub(crate) fn run(execution: &mut Execution<'_>) -> Result<StageFlow, Reason> {
             // The tool planned another text than the owner wanted.
             answer.replace_hashes(&rewritten);
             let reply = told(execution, answer);
-            // Still in turn: whoever sends the call again finds it.
+            // Still in turn: a caller that sends the call again finds it.
             keep_answer(execution, &reply);
             Ok(StageFlow::answer(reply))
         }

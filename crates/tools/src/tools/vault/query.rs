@@ -114,7 +114,7 @@ impl ReadTool for QueryTool {
         idempotent: true,
         paths: &[PathArgument { pointer: "/note", role: PathRole::Read }],
         reasons: QUERY_REASONS,
-        words: "query dataview dql base bases table list of notes by property, filter sort group rows columns, database, report, calendar, find broken links, dead links, unresolved links, notes without links, orphans",
+        words: "query dataview dql base bases table list of notes by property, filter sort group rows columns, report, calendar, find broken links, dead links, unresolved links, notes without links, orphans",
     };
     type Input = Input;
     type Output = Output;

@@ -138,7 +138,7 @@ impl ReadTool for TasksList {
         // `path` may name a note, so it is not a folder by its role.
         paths: &[],
         reasons: &[ReasonKind::NoteMissing, ReasonKind::AmbiguousPath, ReasonKind::PathIsDirectory],
-        words: "todo agenda deadlines, what is due, completed",
+        words: "todo agenda deadlines, what is due",
     };
     type Input = Input;
     type Output = Output;
@@ -226,7 +226,7 @@ impl ReadTool for TasksList {
                 after: &[],
             },
             Example {
-                says: "A word that is no day",
+                says: "A word that is not a day",
                 before: NOTES,
                 input: json!({ "due": "soon" }),
                 gives: ExampleResult::Refusal(ReasonKind::InvalidArguments),
