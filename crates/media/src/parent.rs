@@ -151,6 +151,7 @@ impl AttachmentDecoder for InProcessDecoder {
 }
 
 #[cfg(all(test, unix))]
+#[expect(clippy::disallowed_methods, reason = "the tests write the programs that play the child")]
 mod tests {
     use std::{io::Write, os::unix::fs::OpenOptionsExt, path::Path};
 
@@ -160,6 +161,7 @@ mod tests {
 
     const JOB: DecodeJob = DecodeJob::Picture { longest_side: 100, most_bytes: 1000 };
 
+    #[expect(clippy::unwrap_used, reason = "a test that cannot write its program has failed")]
     fn program(folder: &Path, name: &str, script: &str) -> ChildDecoder {
         let path = folder.join(name);
         let mut file = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o700).open(&path).unwrap();

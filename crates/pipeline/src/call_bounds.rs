@@ -169,7 +169,7 @@ mod tests {
 
     const NOTES: &[(&str, &str)] = &[("a.md", "#old one\n"), ("b.md", "#old two\n"), ("c.md", "three\n")];
 
-    fn rename(more: Value) -> Value {
+    fn rename(more: &Value) -> Value {
         let mut call = json!({ "from": "old", "to": "new" });
         call.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
         call
@@ -196,7 +196,7 @@ mod tests {
             (json!({ "at_most": 1 }), false),
         ] {
             let server = TestServer::new(NOTES);
-            let call = rename(json!({ "expect": expect }));
+            let call = rename(&json!({ "expect": expect }));
             if is_made {
                 server.done("tag_rename", call);
                 assert_eq!(server.text("a.md"), "#new one\n", "{expect}");
@@ -218,9 +218,9 @@ mod tests {
         let batch = json!({ "ops": [edit("a.md"), edit("b.md")], "expect": { "notes": 1 } });
         assert_eq!(server.refused("bulk_apply", batch).kind(), ReasonKind::UnexpectedChange);
         assert_eq!(server.text("a.md"), "#old one\n");
-        let shown = server.done("tag_rename", rename(json!({ "expect": { "notes": 1 }, "dry_run": true })));
+        let shown = server.done("tag_rename", rename(&json!({ "expect": { "notes": 1 }, "dry_run": true })));
         assert!(shown["diff"].as_str().unwrap().contains("+#new one"));
-        let relayed = json!({ "name": "tag_rename", "arguments": rename(json!({ "expect": { "notes": 1 } })) });
+        let relayed = json!({ "name": "tag_rename", "arguments": rename(&json!({ "expect": { "notes": 1 } })) });
         assert_eq!(server.refused("call_tool", relayed).kind(), ReasonKind::UnexpectedChange);
     }
 
@@ -237,11 +237,7 @@ mod tests {
             json!({ "idempotency_key": 7 }),
             json!({ "idempotency_key": "k".repeat(201) }),
         ] {
-            assert_eq!(
-                server.refused("tag_rename", rename(wrong.clone())).kind(),
-                ReasonKind::InvalidArguments,
-                "{wrong}"
-            );
+            assert_eq!(server.refused("tag_rename", rename(&wrong)).kind(), ReasonKind::InvalidArguments, "{wrong}");
         }
         assert_eq!(server.text("a.md"), "#old one\n");
         // A tool that only reads has no such arguments.

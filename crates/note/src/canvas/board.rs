@@ -29,6 +29,9 @@ impl CanvasList {
     }
 }
 
+/// The members of a new card or line, in order.
+pub(super) type CanvasMembers<'t> = Vec<(&'t str, CanvasScalar)>;
+
 /// A value that a change writes.
 #[derive(Clone, Debug, PartialEq)]
 pub enum CanvasScalar {
@@ -149,9 +152,9 @@ impl CanvasBoard {
     }
 
     /// A new canvas as Obsidian writes one: tabs, and an item on a line.
-    pub fn written(lists: &[(CanvasList, Vec<Vec<(&str, CanvasScalar)>>)]) -> String {
-        let list = |(list, items): &(CanvasList, Vec<Vec<(&str, CanvasScalar)>>)| {
-            let item = |members: &Vec<(&str, CanvasScalar)>| {
+    pub fn written(lists: &[(CanvasList, Vec<CanvasMembers<'_>>)]) -> String {
+        let list = |(list, items): &(CanvasList, Vec<CanvasMembers<'_>>)| {
+            let item = |members: &CanvasMembers<'_>| {
                 count_steps(CANVAS_STEPS);
                 let members = members.iter().map(|(key, value)| format!("\"{key}\":{}", written(value)));
                 format!("\n\t\t{{{}}}", members.collect::<Vec<_>>().join(","))

@@ -23,7 +23,10 @@ fn archive(entries: &[(&str, &[u8])]) -> Vec<u8> {
     writer.finish().unwrap().into_inner()
 }
 
-fn extracted(entries: &[(&str, &[u8])], more: Value) -> (TestServer, Value) {
+/// The names and contents of an archive.
+type ArchiveEntries<'e> = &'e [(&'e str, &'e [u8])];
+
+fn extracted(entries: ArchiveEntries<'_>, more: &Value) -> (TestServer, Value) {
     let server = TestServer::new(&[]);
     add(&server, "a.zip", &archive(entries));
     let mut call = json!({ "path": "a.zip", "folder": "Into" });
@@ -36,10 +39,10 @@ fn extracted(entries: &[(&str, &[u8])], more: Value) -> (TestServer, Value) {
 fn an_archive_is_extracted_into_its_folder() {
     let entries: &[(&str, &[u8])] =
         &[("root/a.md", b"a\n"), ("root/sub/b.md", b"b\n"), ("root/.hidden", b"x"), ("__MACOSX/root/a.md", b"x")];
-    let (server, done) = extracted(entries, json!({}));
+    let (server, done) = extracted(entries, &json!({}));
     assert_eq!((&done["fileCount"], &done["leftOut"]), (&json!(2), &json!(2)));
     assert_eq!(server.text("Into/root/sub/b.md"), "b\n");
-    let (server, done) = extracted(entries, json!({ "stripRoot": true }));
+    let (server, done) = extracted(entries, &json!({ "stripRoot": true }));
     assert_eq!(done["files"], json!(["Into/a.md", "Into/sub/b.md"]));
     assert_eq!(server.text("Into/a.md"), "a\n");
     server.done("undo", json!({}));
@@ -51,7 +54,7 @@ fn an_archive_that_is_not_to_be_trusted_is_refused_as_a_whole() {
     let zeros = vec![0; 6 << 20];
     let many: Vec<(String, &[u8])> = (0..1001).map(|number| (format!("{number}.md"), &b"x"[..])).collect();
     let many: Vec<(&str, &[u8])> = many.iter().map(|(name, bytes)| (name.as_str(), *bytes)).collect();
-    let cases: &[(&str, &[(&str, &[u8])])] = &[
+    let cases: &[(&str, ArchiveEntries<'_>)] = &[
         ("name", &[("ok.md", b"x"), ("../evil.md", b"x")]),
         ("name", &[("a/../../evil.md", b"x")]),
         ("name", &[("/etc/evil.md", b"x")]),
@@ -138,6 +141,7 @@ fn an_attachment_goes_where_the_settings_say() {
 }
 
 #[test]
+#[expect(clippy::disallowed_methods, reason = "the test plays the owner")]
 fn a_file_is_imported_from_the_folder_of_the_owner_alone() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("scan.pdf"), b"%PDF").unwrap();

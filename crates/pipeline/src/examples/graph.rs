@@ -32,8 +32,11 @@ fn written(to: usize, form: usize) -> String {
 
 type Links = Vec<(usize, usize, usize)>;
 
-/// The vault, and which notes are linked with which.
-fn vault(links: &Links, cards: &[usize]) -> (Vec<(String, String)>, BTreeMap<String, BTreeSet<String>>) {
+/// Which notes are linked with which.
+type Linked = BTreeMap<String, BTreeSet<String>>;
+
+/// The vault, and its links.
+fn vault(links: &Links, cards: &[usize]) -> (Vec<(String, String)>, Linked) {
     let mut texts: Vec<(String, String)> = Vec::new();
     let mut out: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for note in 0..NOTES {

@@ -35,8 +35,11 @@ const BLOCKS: &[(&str, &str)] = &[
     ("---\nup: \"[[pebble]]\"\n---\n", "---\nup: \"[[Stone|pebble]]\"\n---\n"),
 ];
 
+/// A file by its path and text, and what it becomes, if not the same.
+type MendedFile<T> = (T, T, Option<(T, T)>);
+
 /// What is in every vault, with what it becomes; nothing if it goes to the trash.
-const COMMON: &[(&str, &str, Option<(&str, &str)>)] = &[
+const COMMON: &[MendedFile<&str>] = &[
     ("Stone.md", "---\naliases: [Pebble]\n---\n# Kinds\n#work\n", None),
     ("Quarry log.md", "---\nrating: 1\n---\n[[Stone]] #work\n", None),
     ("Log.md", "---\nrating: 2\n---\n[[Stone]] #work\n", None),
@@ -86,7 +89,7 @@ proptest! {
     fn what_is_mended_is_gone_and_nothing_else_has_changed(
         notes in prop::collection::vec((0..BLOCKS.len(), prop::collection::vec(0..LINES.len(), 0..6), any::<bool>()), 1..4),
     ) {
-        let mut files: Vec<(String, String, Option<(String, String)>)> = COMMON.iter()
+        let mut files: Vec<MendedFile<String>> = COMMON.iter()
             .map(|(path, text, after)| {
                 let after = match after {
                     None => Some(((*path).to_owned(), (*text).to_owned())),

@@ -231,7 +231,7 @@ fn sorted_by_neighbours(columns: &mut [Vec<usize>], layer: &[usize], neighbours:
                     neighbours[card].iter().filter(|other| (layer[**other] < at) == is_forward && layer[**other] != at);
                 let (sum, count) = beside.fold((0, 0), |(sum, count), other| (sum + place[*other], count + 1));
                 // In hundredths, so that the order is the same on every machine.
-                if count == 0 { place[card] * 100 } else { sum * 100 / count }
+                (sum * 100).checked_div(count).unwrap_or(place[card] * 100)
             };
             let column = &mut columns[at];
             count_steps(column.iter().map(|card| neighbours[*card].len() + 1).sum());

@@ -184,7 +184,7 @@ impl DrawnScene<'_> {
             ElementShape::Diamond => "diamond",
             ElementShape::Text => {
                 let place = PlacedBox { width: label.width, height: label.height, ..place };
-                self.add_text(&text_id, label, place, color, None, element.link.as_deref(), bound);
+                self.add_text(&text_id, label, place, color, None, element.link.as_deref(), &bound);
                 return;
             }
         };
@@ -208,7 +208,7 @@ impl DrawnScene<'_> {
             width: label.width,
             height: label.height,
         };
-        self.add_text(&text_id, label, place, color, Some(&shape_id), None, Vec::new());
+        self.add_text(&text_id, label, place, color, Some(&shape_id), None, &[]);
     }
 
     #[expect(clippy::too_many_arguments, reason = "a text has this many properties")]
@@ -220,7 +220,7 @@ impl DrawnScene<'_> {
         color: &str,
         container: Option<&str>,
         link: Option<&str>,
-        bound: Vec<Value>,
+        bound: &[Value],
     ) {
         let mut text = self.base("text", id, place, color);
         let align = if container.is_some() { ("center", "middle") } else { ("left", "top") };
@@ -278,7 +278,7 @@ impl DrawnScene<'_> {
             width: label.width,
             height: label.height,
         };
-        self.add_text(&text_id, &label, place, INK, Some(&id), None, Vec::new());
+        self.add_text(&text_id, &label, place, INK, Some(&id), None, &[]);
     }
 
     fn into_text(self) -> String {
