@@ -147,7 +147,8 @@ mod tests {
                 "<div",
                 "=\"javascript",
                 "=\"data:",
-                "=\"vbscript",
+                "src=\"vbscript",
+                "href=\"vbscript",
                 "\" onm",
                 "\"onm",
             ] {

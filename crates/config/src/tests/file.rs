@@ -27,6 +27,7 @@ repetition = "off"
 state_dir = "~/state"
 profile = "scribe"
 skills_folder = "Skills"
+memory_folder = "Memory"
 import_folder = "~/Scans"
 pending_approvals = false
 

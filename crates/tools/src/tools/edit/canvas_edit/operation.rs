@@ -10,59 +10,27 @@ use serde::Deserialize;
 
 use super::unexpected;
 
-/// One change. Ids may be cut where they are still different.
-#[derive(Deserialize, JsonSchema)]
-#[serde(tag = "op", rename_all = "snake_case")]
+/// One change.
 pub(super) enum CanvasOperation {
     /// A new card, in a free place unless `x` and `y` say where.
-    Add {
-        r#type: CardType,
-        /// For later operations of this call; otherwise one is made.
-        #[serde(default)]
-        id: Option<String>,
-        /// A group to place it in.
-        #[serde(default)]
-        group: Option<String>,
-        #[serde(flatten)]
-        card: CardFields,
-    },
+    Add { kind: CardType, id: Option<String>, group: Option<String>, card: CardFields },
     /// Other values for a card or a line; an empty text removes a colour or label.
-    Change {
-        id: String,
-        #[serde(flatten)]
-        card: CardFields,
-    },
-    /// To `x` and `y`, or by `dx` and `dy`. A group takes its cards along.
-    Move {
-        id: String,
-        #[serde(default)]
-        x: Option<i64>,
-        #[serde(default)]
-        y: Option<i64>,
-        #[serde(default)]
-        dx: i64,
-        #[serde(default)]
-        dy: i64,
-    },
+    Change { id: String, card: CardFields },
+    /// To a place, or by a distance. A group takes its cards along.
+    Move { id: String, to: (Option<i64>, Option<i64>), by: (i64, i64) },
     /// A line between two cards.
-    Connect {
-        from: String,
-        to: String,
-        #[serde(default)]
-        id: Option<String>,
-        #[serde(default)]
-        label: Option<String>,
-        #[serde(default)]
-        color: Option<String>,
-        #[serde(default)]
-        from_side: Option<CardSide>,
-        #[serde(default)]
-        to_side: Option<CardSide>,
-        #[serde(default)]
-        arrow: LineArrow,
-    },
+    Connect { from: String, to: String, line: NewLine },
     /// A line, or a card with its lines. The cards of a group stay.
     Remove { id: String },
+}
+
+/// What a new line may have.
+pub(super) struct NewLine {
+    pub(super) id: Option<String>,
+    pub(super) label: Option<String>,
+    pub(super) color: Option<String>,
+    pub(super) sides: (Option<CardSide>, Option<CardSide>),
+    pub(super) arrow: LineArrow,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -94,35 +62,18 @@ pub(super) enum LineArrow {
 }
 
 /// What a card may have.
-#[derive(Default, Deserialize, JsonSchema)]
+#[derive(Default)]
 pub(super) struct CardFields {
-    /// Markdown of a text card.
-    #[serde(default)]
-    text: Option<String>,
-    /// File of a file card.
-    #[serde(default)]
-    file: Option<String>,
-    /// Heading or block of that file: `#Heading`, `#^id`.
-    #[serde(default)]
-    subpath: Option<String>,
-    #[serde(default)]
-    url: Option<String>,
-    /// Of a group or a line.
-    #[serde(default)]
-    label: Option<String>,
-    /// `1` red, `2` orange, `3` yellow, `4` green, `5` cyan, `6` purple, or `#rrggbb`.
-    #[serde(default)]
-    color: Option<String>,
-    #[serde(default)]
-    x: Option<i64>,
-    #[serde(default)]
-    y: Option<i64>,
-    #[serde(default)]
-    #[schemars(range(min = 20, max = 20_000))]
-    width: Option<i64>,
-    #[serde(default)]
-    #[schemars(range(min = 20, max = 20_000))]
-    height: Option<i64>,
+    pub(super) text: Option<String>,
+    pub(super) file: Option<String>,
+    pub(super) subpath: Option<String>,
+    pub(super) url: Option<String>,
+    pub(super) label: Option<String>,
+    pub(super) color: Option<String>,
+    pub(super) x: Option<i64>,
+    pub(super) y: Option<i64>,
+    pub(super) width: Option<i64>,
+    pub(super) height: Option<i64>,
 }
 
 impl CardType {
@@ -187,15 +138,15 @@ impl CanvasChange<'_, '_> {
     pub(super) fn apply(&mut self, index: usize, operation: CanvasOperation) -> Result<String, Reason> {
         let at = |name: &str| format!("operations.{index}.{name}");
         match operation {
-            CanvasOperation::Add { r#type, id, group, card } => self.add(&at, r#type, id, group.as_deref(), card),
+            CanvasOperation::Add { kind, id, group, card } => self.add(&at, kind, id, group.as_deref(), card),
             CanvasOperation::Change { id, card } => self.change(&at, &id, card),
-            CanvasOperation::Move { id, x, y, dx, dy } => {
+            CanvasOperation::Move { id, to: (x, y), by: (dx, dy) } => {
                 let (_, card) = canvas::find(self.tool, &at("id"), &self.board, &[CanvasList::Nodes], &id)?;
                 let place = canvas::place(&self.board.nodes()[card]);
                 let (x, y) = (x.unwrap_or(place.x) + clamped(dx), y.unwrap_or(place.y) + clamped(dy));
                 self.shift(card, clamped(x) - place.x, clamped(y) - place.y)
             }
-            CanvasOperation::Connect { from, to, id, label, color, from_side, to_side, arrow } => {
+            CanvasOperation::Connect { from, to, line: NewLine { id, label, color, sides, arrow } } => {
                 let nodes = &[CanvasList::Nodes];
                 let (_, from) = canvas::find(self.tool, &at("from"), &self.board, nodes, &from)?;
                 let (_, to) = canvas::find(self.tool, &at("to"), &self.board, nodes, &to)?;
@@ -206,9 +157,9 @@ impl CanvasChange<'_, '_> {
                 let mut members: Vec<(&str, CanvasScalar)> = vec![
                     ("id", (&*id).into()),
                     ("fromNode", from.id().into()),
-                    ("fromSide", from_side.unwrap_or(facing.0).name().into()),
+                    ("fromSide", sides.0.unwrap_or(facing.0).name().into()),
                     ("toNode", to.id().into()),
-                    ("toSide", to_side.unwrap_or(facing.1).name().into()),
+                    ("toSide", sides.1.unwrap_or(facing.1).name().into()),
                 ];
                 // Of the ends, only what differs from the usual is written.
                 if matches!(arrow, LineArrow::Both | LineArrow::Back) {
