@@ -20,6 +20,7 @@ const EXPECTED: &str = "expectedHash";
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WholeFileInput {
+    /// Path of the file.
     pub path: String,
     /// Refuse if the file has another hash.
     #[serde(default)]

@@ -64,17 +64,18 @@ fn the_bytes_stay_within_the_limit() {
 
 #[test]
 fn transparency_is_kept_or_becomes_white() {
-    let clear =
-        RgbaImage::from_fn(
-            300,
-            300,
-            |x, y| if x < 150 { Rgba([0, 0, 0, 0]) } else { Rgba([x as u8, y as u8, 7, 255]) },
-        );
+    let clear = RgbaImage::from_fn(300, 300, |x, y| {
+        if x < 150 {
+            Rgba([0, 0, 0, 0])
+        } else {
+            Rgba([(x * 7919 ^ y * 104_729) as u8, (x * 31 ^ y * 7) as u8, 7, 255])
+        }
+    });
     let bytes = written(clear, ImageFormat::Png);
     let shown = scaled(&bytes, 100, 200_000).unwrap();
     assert_eq!(shown.facts.shown_media_type, "image/png");
     assert_eq!(image::load_from_memory(&shown.bytes).unwrap().to_rgba8().get_pixel(3, 3).0[3], 0);
-    let shown = scaled(&bytes, 100, 1_500).unwrap();
+    let shown = scaled(&bytes, 100, 8_000).unwrap();
     assert_eq!(shown.facts.shown_media_type, "image/jpeg");
     let corner = image::load_from_memory(&shown.bytes).unwrap().to_rgb8().get_pixel(1, 1).0;
     assert!(corner.iter().all(|channel| *channel > 230), "{corner:?}");

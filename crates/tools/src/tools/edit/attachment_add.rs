@@ -78,7 +78,7 @@ impl WriteTool for AttachmentAdd {
             ReasonKind::ImportUnavailable,
             ReasonKind::FileExists,
         ],
-        words: "add attach upload save import image picture screenshot file attachment into the vault, insert image into note",
+        words: "add attach upload save import image picture screenshot attachment into the vault, insert image into note",
     };
     const EFFECT: Effect = Effect::Write;
     type Input = Input;

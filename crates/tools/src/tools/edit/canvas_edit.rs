@@ -29,6 +29,7 @@ pub(crate) struct CanvasEdit;
 pub(crate) struct Input {
     #[serde(flatten)]
     file: WholeFileInput,
+    /// What to change.
     #[schemars(length(min = 1, max = 200))]
     operations: Vec<CanvasStep>,
 }

@@ -38,6 +38,7 @@ pub(crate) struct Input {
     /// Frames around notes: `folder`, or the name of a property.
     #[serde(default)]
     group_by: Option<String>,
+    /// The most notes to show.
     #[serde(default = "usual_cards")]
     #[schemars(range(min = 1, max = 500))]
     max_cards: usize,

@@ -28,8 +28,10 @@ pub(crate) struct DrawingCreate;
 pub(crate) struct Input {
     #[serde(flatten)]
     file: WholeFileInput,
+    /// Shapes with labels.
     #[schemars(length(min = 1, max = 200))]
     elements: Vec<DrawnElement>,
+    /// Between elements.
     #[serde(default)]
     #[schemars(length(max = 500))]
     arrows: Vec<DrawnArrow>,

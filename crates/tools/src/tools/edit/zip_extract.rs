@@ -27,6 +27,7 @@ pub(crate) struct ZipExtract;
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Input {
+    /// Path of the archive.
     path: String,
     /// Made if it is missing.
     folder: String,

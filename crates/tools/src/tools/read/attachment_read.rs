@@ -24,6 +24,7 @@ pub(crate) struct AttachmentRead;
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Input {
+    /// Path or name, with its extension.
     path: String,
     /// Longest side of a picture, in pixels.
     #[serde(default = "usual_side")]

@@ -23,6 +23,7 @@ pub(crate) struct CanvasRead;
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Input {
+    /// Path of the canvas.
     path: String,
     /// Characters of each text card.
     #[serde(default = "usual_text")]

@@ -92,9 +92,7 @@ impl StepKind {
             Self::Add => &[
                 "id", "type", "group", "text", "file", "subpath", "url", "label", "color", "x", "y", "width", "height",
             ],
-            Self::Change => {
-                &["id", "text", "file", "subpath", "url", "label", "color", "x", "y", "width", "height"]
-            }
+            Self::Change => &["id", "text", "file", "subpath", "url", "label", "color", "x", "y", "width", "height"],
             Self::Move => &["id", "x", "y", "dx", "dy"],
             Self::Connect => &["id", "from", "to", "label", "color", "from_side", "to_side", "arrow"],
             Self::Remove => &["id"],
@@ -118,7 +116,9 @@ impl CanvasStep {
         let Self { id, text, file, subpath, url, label, color, x, y, width, height, .. } = self;
         Ok(match kind {
             StepKind::Add => CanvasOperation::Add {
-                kind: self.r#type.ok_or_else(|| Reason::bad_argument(tool, &at("type"), "is required in this operation"))?,
+                kind: self
+                    .r#type
+                    .ok_or_else(|| Reason::bad_argument(tool, &at("type"), "is required in this operation"))?,
                 id,
                 group: self.group,
                 card: CardFields { text, file, subpath, url, label, color, x, y, width, height },
