@@ -262,7 +262,7 @@ mod tests {
         let many: String = (0..50_000).map(|number| format!("w{number} ")).collect();
         let html = line_around(&many.replace("w", "v"), &differences(&many, &many.replace("w", "v")).1, &address);
         assert!(html.len() < 10_000, "{}", html.len());
-        let all = (filler + "x ").repeat(60);
+        let all = ("word ".repeat(200) + "x ").repeat(60);
         let (_, spans) = differences(&all, &all.replace('x', "y"));
         let html = line_around(&all.replace('x', "y"), &spans, &address);
         assert!(spans.len() == 60 && html.ends_with("(20 changes among what is not shown)"), "{}", spans.len());

@@ -123,7 +123,7 @@ fn a_canvas_is_edited_card_by_card() {
     edit(json!([{ "op": "move", "id": "group", "dx": 1000 }]));
     let moved = canvas(&server, "b.canvas");
     assert_eq!([0, 1, 2, 3].map(|number| x(&moved, number) - x(&made, number)), [1000, 1000, 1000, 0]);
-    edit(json!([{ "op": "change", "id": "line", "label": "", "color": "1" }, { "op": "remove", "id": "one" }]));
+    edit(json!([{ "op": "change", "id": "line", "label": " ", "color": "1" }, { "op": "remove", "id": "one" }]));
     let left = canvas(&server, "b.canvas");
     assert_eq!((list(&left, "nodes").len(), list(&left, "edges").len()), (3, 1));
     assert_eq!((&left["edges"][0]["color"], left["edges"][0].get("label")), (&json!("1"), None));

@@ -32,10 +32,10 @@ pub(super) struct CanvasStep {
     /// Of a link card.
     #[serde(default)]
     url: Option<String>,
-    /// Of a group or a line.
+    /// Of a group or a line; a blank removes it.
     #[serde(default)]
     label: Option<String>,
-    /// `1` red, `2` orange, `3` yellow, `4` green, `5` cyan, `6` purple, or `#rrggbb`.
+    /// `1` red, `2` orange, `3` yellow, `4` green, `5` cyan, `6` purple, `#rrggbb` or `none`.
     #[serde(default)]
     color: Option<String>,
     /// Where; a free place by default.

@@ -14,7 +14,7 @@ use super::unexpected;
 pub(super) enum CanvasOperation {
     /// A new card, in a free place unless `x` and `y` say where.
     Add { kind: CardType, id: Option<String>, group: Option<String>, card: CardFields },
-    /// Other values for a card or a line; an empty text removes a colour or label.
+    /// Other values for a card or a line; `none` removes a colour, a blank a label.
     Change { id: String, card: CardFields },
     /// To a place, or by a distance. A group takes its cards along.
     Move { id: String, to: (Option<i64>, Option<i64>), by: (i64, i64) },
@@ -169,7 +169,7 @@ impl CanvasChange<'_, '_> {
                     members.push(("toEnd", "none".into()));
                 }
                 members.extend(color.filter(|color| !color.is_empty()).map(|color| ("color", (&*color).into())));
-                members.extend(label.filter(|label| !label.is_empty()).map(|label| ("label", (&*label).into())));
+                members.extend(label.filter(|label| !label.trim().is_empty()).map(|label| ("label", (&*label).into())));
                 self.board.add(CanvasList::Edges, &members).ok_or_else(unexpected)?;
                 Ok(id)
             }
@@ -264,10 +264,11 @@ impl CanvasChange<'_, '_> {
             if !kind.is_some_and(|kind| kinds.contains(&kind)) {
                 return Err(self.refused(&at(key), "is not for this type of card"));
             }
-            if key == "subpath" && !value.is_empty() && !value.starts_with('#') {
+            if key == "subpath" && !value.trim().is_empty() && !value.starts_with('#') {
                 return Err(self.refused(&at(key), "must begin with `#`"));
             }
-            let is_removed = value.is_empty() && matches!(key, "subpath" | "label");
+            // An empty text would count as not given.
+            let is_removed = value.trim().is_empty() && matches!(key, "subpath" | "label");
             values.push((key, (!is_removed).then_some(CanvasScalar::Text(value))));
         }
         for (key, value) in [("x", x), ("y", y), ("width", width), ("height", height)] {
@@ -376,11 +377,14 @@ impl CanvasChange<'_, '_> {
 
     fn color(&self, at: &str, given: String) -> Result<String, Reason> {
         let is_hex = |digits: &str| digits.len() == 6 && digits.bytes().all(|digit| digit.is_ascii_hexdigit());
-        let is_preset = matches!(&*given, "" | "1" | "2" | "3" | "4" | "5" | "6");
+        if given == "none" {
+            return Ok(String::new());
+        }
+        let is_preset = matches!(&*given, "1" | "2" | "3" | "4" | "5" | "6");
         if is_preset || given.strip_prefix('#').is_some_and(is_hex) {
             return Ok(given);
         }
-        Err(self.refused(at, "must be `1` to `6` or `#rrggbb`"))
+        Err(self.refused(at, "must be `1` to `6`, `#rrggbb` or `none`"))
     }
 
     fn refused(&self, at: &str, problem: &'static str) -> Reason {
