@@ -69,6 +69,8 @@ impl ConnectionSettings {
 #[derive(Clone)]
 pub struct PluginConnection {
     pub(crate) agent: Agent,
+    /// For requests that are sent once: a kept connection may have been closed by the other side meanwhile.
+    once: Agent,
     pub(crate) url: PluginUrl,
     key: HeaderValue,
     key_header: HeaderName,
@@ -148,34 +150,7 @@ impl From<PluginError> for FailedAttempt {
 impl PluginConnection {
     /// Nothing is sent yet.
     pub fn new(settings: &ConnectionSettings) -> Result<Self, TrustError> {
-        let trusts_any = settings.trust == CertificateTrust::AnyOnThisComputer;
-        let tls = TlsConfig::builder()
-            .root_certs(RootCerts::WebPki)
-            .disable_verification(trusts_any)
-            .unversioned_rustls_crypto_provider(provider())
-            .build();
-        let config = Agent::config_builder()
-            .timeout_connect(Some(settings.timeout.min(CONNECT_TIME)))
-            // A redirect could send the key to another host, and so could a proxy of the environment.
-            .max_redirects(0)
-            .proxy(None)
-            .http_status_as_error(false)
-            .allow_non_standard_methods(true)
-            .max_idle_connections(KEPT_CONNECTIONS)
-            .max_idle_connections_per_host(KEPT_CONNECTIONS)
-            .user_agent(concat!("lapidary/", env!("CARGO_PKG_VERSION")))
-            .tls_config(tls)
-            .build();
-        let agent = match &settings.trust {
-            CertificateTrust::Pinned(certificate) => {
-                let connector = ().chain(TcpConnector::default()).chain(PinnedTls::new(certificate)?);
-                Agent::with_parts(config, connector, DefaultResolver::default())
-            }
-            CertificateTrust::AnyOnThisComputer if settings.url.is_encrypted() => {
-                Agent::with_parts(config, DefaultConnector::default(), ThisComputer::default())
-            }
-            CertificateTrust::Public | CertificateTrust::AnyOnThisComputer => config.into(),
-        };
+        let (agent, once) = (agent(settings, KEPT_CONNECTIONS)?, agent(settings, 0)?);
         let name = settings.key_header.as_deref().and_then(|name| HeaderName::from_bytes(name.as_bytes()).ok());
         // A key that cannot be in a header cannot be the right one; an empty one is refused by the other side.
         let mut key = HeaderValue::from_str(&format!("Bearer {}", settings.key.0))
@@ -183,6 +158,7 @@ impl PluginConnection {
         key.set_sensitive(true);
         Ok(Self {
             agent,
+            once,
             url: settings.url.clone(),
             key,
             key_header: name.unwrap_or(header::AUTHORIZATION),
@@ -237,14 +213,15 @@ impl PluginConnection {
         if request.has_key {
             built = built.header(&self.key_header, &self.key);
         }
+        let agent = if request.method == Method::POST { &self.once } else { &self.agent };
         let answered = match request.body {
             Some(bytes) => {
                 let built = built.body(bytes).map_err(|_| PluginError::Unexpected)?;
-                self.agent.run(self.agent.configure_request(built).timeout_global(Some(time)).build())
+                agent.run(agent.configure_request(built).timeout_global(Some(time)).build())
             }
             None => {
                 let built = built.body(()).map_err(|_| PluginError::Unexpected)?;
-                self.agent.run(self.agent.configure_request(built).timeout_global(Some(time)).build())
+                agent.run(agent.configure_request(built).timeout_global(Some(time)).build())
             }
         };
         let mut response = answered.map_err(|error| PluginError::of_transport(&error))?;
@@ -267,6 +244,38 @@ impl PluginConnection {
             wait: wait.map(Duration::from_secs),
         })
     }
+}
+
+/// What makes the requests, with this many connections that are kept open.
+fn agent(settings: &ConnectionSettings, kept: usize) -> Result<Agent, TrustError> {
+    let trusts_any = settings.trust == CertificateTrust::AnyOnThisComputer;
+    let tls = TlsConfig::builder()
+        .root_certs(RootCerts::WebPki)
+        .disable_verification(trusts_any)
+        .unversioned_rustls_crypto_provider(provider())
+        .build();
+    let config = Agent::config_builder()
+        .timeout_connect(Some(settings.timeout.min(CONNECT_TIME)))
+        // A redirect could send the key to another host, and so could a proxy of the environment.
+        .max_redirects(0)
+        .proxy(None)
+        .http_status_as_error(false)
+        .allow_non_standard_methods(true)
+        .max_idle_connections(kept)
+        .max_idle_connections_per_host(kept)
+        .user_agent(concat!("lapidary/", env!("CARGO_PKG_VERSION")))
+        .tls_config(tls)
+        .build();
+    Ok(match &settings.trust {
+        CertificateTrust::Pinned(certificate) => {
+            let connector = ().chain(TcpConnector::default()).chain(PinnedTls::new(certificate)?);
+            Agent::with_parts(config, connector, DefaultResolver::default())
+        }
+        CertificateTrust::AnyOnThisComputer if settings.url.is_encrypted() => {
+            Agent::with_parts(config, DefaultConnector::default(), ThisComputer::default())
+        }
+        CertificateTrust::Public | CertificateTrust::AnyOnThisComputer => config.into(),
+    })
 }
 
 impl fmt::Debug for PluginConnection {

@@ -36,7 +36,7 @@ pub(crate) struct ReadArguments {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 #[command(after_long_help = "Examples:
   lapidary append Inbox 'Call the roofer'
-  lapidary append Roof '- 4 m of flashing' --heading Materials
+  lapidary append Roof --heading Materials -- '- 4 m of flashing'
   date | lapidary append Log -
   lapidary append Inbox 'Try it' --dry-run")]
 pub(crate) struct AppendArguments {

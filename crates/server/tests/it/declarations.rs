@@ -24,7 +24,8 @@ fn vault_of(example: &Example) -> Vault {
 }
 
 fn serve(vault: &Vault, arguments: &[&str], environment: &[(&str, &str)]) -> Server {
-    let allow = [("LAPIDARY_APPROVAL", "write=allow,destroy=allow")];
+    // Groups that need a setting have it.
+    let allow = [("LAPIDARY_APPROVAL", "write=allow,destroy=allow"), ("LAPIDARY_MEMORY_FOLDER", "Memory")];
     vault.serve_with(arguments, &[&allow, environment].concat()).open(Era::Modern)
 }
 

@@ -308,7 +308,7 @@ fn the_state_folder_and_its_files() {
     command.env_clear().env("HOME", home.0.path()).current_dir(home.0.path()).args(append);
     let done = command.arg(r#"{"target": {"path": "Plan.md"}, "content": "more"}"#).output().unwrap();
     assert!(done.status.success(), "{done:?}");
-    home.doctor().says("ok", "history", "1 changes can be undone");
+    home.doctor().says("ok", "history", "1 change can be undone");
     fs::write(state.join("auth.db"), "").unwrap();
     fs::set_permissions(state.join("auth.db"), PermissionsExt::from_mode(0o644)).unwrap();
     home.doctor().only("failure", "tokens", &["auth.db", "chmod 600"]);

@@ -214,6 +214,7 @@ fn no_declared_reason_is_left_out() {
         "file_too_large",
         // Of the Obsidian app: app.
         "no_active_file",
+        "obsidian_unreachable",
         "certificate_rejected",
         "api_key_rejected",
         "obsidian_timeout",

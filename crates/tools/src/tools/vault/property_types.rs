@@ -90,7 +90,7 @@ impl ReadTool for PropertyTypes {
     const DECLARATION: Declaration = Declaration {
         name: "property_types",
         dotted: None,
-        title: "Types and values of properties",
+        title: "Property types",
         family: WireFamily::Own,
         group: ToolGroup::Vault,
         listed: false,
