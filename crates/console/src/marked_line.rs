@@ -83,6 +83,11 @@ fn windows(line: &str, differs: &[Range<usize>]) -> Vec<Range<usize>> {
 /// Where two lines differ, in bytes of each: the places of both are in the same order. Found by words, or by what is common at both ends
 /// if the lines are too long for that.
 pub(crate) fn differences(old: &str, new: &str) -> (Vec<Range<usize>>, Vec<Range<usize>>) {
+    differences_within(PATIENCE, old, new)
+}
+
+/// The same, with this much time for the comparison by words.
+fn differences_within(patience: Duration, old: &str, new: &str) -> (Vec<Range<usize>>, Vec<Range<usize>>) {
     let common = |one: &mut dyn Iterator<Item = u8>, other: &mut dyn Iterator<Item = u8>| {
         one.zip(other).take_while(|(one, other)| one == other).count()
     };
@@ -97,7 +102,7 @@ pub(crate) fn differences(old: &str, new: &str) -> (Vec<Range<usize>>, Vec<Range
         let both = |end: usize| vec![start..end.max(start), end.max(start)..end.max(start)];
         return (both(ends.0), both(ends.1));
     }
-    let diff = TextDiff::configure().timeout(PATIENCE).diff_words(old_part, new_part);
+    let diff = TextDiff::configure().timeout(patience).diff_words(old_part, new_part);
     let (mut at, mut spans) = ((start, start), (Vec::new(), Vec::new()));
     for op in diff.ops() {
         let (_, old_words, new_words) = op.as_tag_tuple();
@@ -239,7 +244,9 @@ mod tests {
         let filler = "word ".repeat(2_000);
         let old = format!("{filler}first {filler}second {filler}third");
         let new = format!("{filler}1st {filler}2nd {filler}3");
-        let (old_spans, new_spans) = differences(&old, &new);
+        // However busy the machine is.
+        let patience = Duration::from_secs(600);
+        let (old_spans, new_spans) = differences_within(patience, &old, &new);
         let words = |line: &str, spans: &[Range<usize>]| {
             spans.iter().map(|span| line[span.clone()].trim().to_owned()).collect::<Vec<_>>()
         };
@@ -263,7 +270,7 @@ mod tests {
         let html = line_around(&many.replace("w", "v"), &differences(&many, &many.replace("w", "v")).1, &address);
         assert!(html.len() < 10_000, "{}", html.len());
         let all = ("word ".repeat(200) + "x ").repeat(60);
-        let (_, spans) = differences(&all, &all.replace('x', "y"));
+        let (_, spans) = differences_within(patience, &all, &all.replace('x', "y"));
         let html = line_around(&all.replace('x', "y"), &spans, &address);
         assert!(spans.len() == 60 && html.ends_with("(20 changes among what is not shown)"), "{}", spans.len());
     }
