@@ -32,7 +32,7 @@ fn run_command(id: &str) -> Value {
     json!({ "commandId": id })
 }
 
-/// What a command needs by default: somebody's word.
+/// What a command needs by default: the user's word.
 fn allowed() -> Vec<ApprovalRule> {
     vec![ApprovalRule {
         effect: None,

@@ -93,7 +93,7 @@ impl PluginApp {
                 let url = match (&found.certificate, found.is_plain && is_loopback(found.host())) {
                     (Some(_), _) => format!("https://{host}:{}", found.port),
                     (None, true) => format!("http://{host}:{}", found.plain_port),
-                    // A certificate that nobody knows is not believed.
+                    // An unknown certificate is not believed.
                     (None, false) => return Err(AppFault::NotSetUp),
                 };
                 (PluginUrl::parse(&url).map_err(|_| AppFault::NotSetUp)?, key)

@@ -68,7 +68,7 @@ fn transparency_is_kept_or_becomes_white() {
         if x < 150 {
             Rgba([0, 0, 0, 0])
         } else {
-            Rgba([(x * 7919 ^ y * 104_729) as u8, (x * 31 ^ y * 7) as u8, 7, 255])
+            Rgba([((x * 7919) ^ (y * 104_729)) as u8, ((x * 31) ^ (y * 7)) as u8, 7, 255])
         }
     });
     let bytes = written(clear, ImageFormat::Png);

@@ -125,7 +125,7 @@ fn a_batch_says_how_many_files_a_vault_wide_operation_changed() {
 #[test]
 fn similar_names_are_suggested_by_every_tool_that_takes_a_note() {
     let server = TestServer::new(NOTES);
-    // A link to a note that is missing may be wanted, so that tool has a refusal of its own.
+    // A link to a note that is missing may be wanted, so that tool has its own refusal.
     for (tool, arguments) in on_a_note("Websiet").into_iter().filter(|(tool, _)| *tool != "obsidian_open_in_ui") {
         let reason = server.refused(tool, arguments);
         let Reason::NoteMissing { suggestions, .. } = reason else { panic!("{tool}: {reason}") };

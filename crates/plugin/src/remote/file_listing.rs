@@ -214,7 +214,7 @@ fn walked(notes: &StatMap, others: &StatMap) -> WalkedFolder {
     WalkedFolder { files, folders: folders.into_iter().collect(), ..WalkedFolder::default() }
 }
 
-/// Does the same for each, some at a time; `None` if it was stopped. Threads of its own: those of a pool are few, and would only
+/// Does the same for each, some at a time; `None` if it was stopped. Separate threads: those of a pool are few, and would only
 /// wait.
 fn at_once<T: Sync, R: Send>(items: &[T], look: &ListingOptions<'_>, work: impl Fn(&T) -> R + Sync) -> Option<Vec<R>> {
     let next = AtomicUsize::new(0);

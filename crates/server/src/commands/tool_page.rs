@@ -37,7 +37,7 @@ pub(super) fn run(name: &str, as_json: bool, screen: &mut Screen<'_>) -> Result<
     let shown = if declaration.listed { "listed" } else { "deferred" };
     let (group, effect) = (declaration.group.name(), spec.effect.name());
     writeln!(screen, "{}: {}", style.strong(spec.name()), declaration.title)?;
-    // A line of its own: with a long name and title it would not fit the terminal.
+    // A separate line: with a long name and title it would not fit the terminal.
     writeln!(screen, "Group {group}, effect {effect}, {shown}.\n")?;
     write!(screen, "{}", style.wrapped(&plain(spec.description()), 0))?;
     let required = spec.input().get("required").and_then(Value::as_array).cloned().unwrap_or_default();

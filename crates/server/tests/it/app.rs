@@ -336,7 +336,7 @@ fn commands_are_there_only_if_the_owner_opens_them_and_are_asked_about() {
         }
     }
     assert!(open.requests().is_empty());
-    // Nobody can be asked here, so it waits for the owner.
+    // No user can be asked here, so it waits for the owner.
     let mut server = open.vault.serve_with(&[], &[("OBSIDIAN_ENABLE_COMMANDS", "true")]).open(Era::Modern);
     let run = || json!({ "commandId": "workspace:close" });
     assert_eq!(server.refused("obsidian_execute_command", run()), "approval_pending");

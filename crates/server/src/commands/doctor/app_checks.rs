@@ -68,7 +68,7 @@ fn plugin(vault: &Path) -> (Finding, bool) {
     }
 }
 
-/// What the app itself says. That it does not run is no fault: everything but the few things it is needed for works.
+/// What the app itself says. It need not run: everything but the few things it is needed for works.
 fn app(app: &PluginApp) -> Finding {
     let status = match app.status(PATIENCE) {
         Ok(status) => status,

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 pub(crate) struct CallTool;
 
-/// Run a tool that is not listed, as if it were called directly.
+/// Run a tool that is not listed.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {

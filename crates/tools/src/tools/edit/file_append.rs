@@ -134,7 +134,7 @@ impl WriteTool for FileAppend {
                 after: &[("Log.md", "one\n")],
             },
             Example {
-                says: "A bare name makes a file that is no note, with a notice",
+                says: "A bare name makes a file other than a note, with a notice",
                 before: NOTES,
                 input: json!({ "file": "Lgo", "content": "one" }),
                 gives: ExampleResult::Including(json!({

@@ -20,7 +20,7 @@ use serde_json::json;
 pub(crate) struct ObsidianAppendToNote;
 
 /// Add text on a new line at the end of a note or of one of its sections, where items join a list. A missing note is
-/// created (in the top folder only if no other has its name), a periodic one from its template.
+/// created (in the top folder only if no other has its name).
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Input {

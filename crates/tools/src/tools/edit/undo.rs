@@ -19,7 +19,7 @@ use taken_back::{changed_since, open_changes};
 
 pub(crate) struct Undo;
 
-/// Undo your last change, your last `count`, or the one with this `id`, in one step that can itself be undone.
+/// Undo your last change, your last `count`, or the one with this `id`, in one step.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Input {

@@ -140,7 +140,7 @@ impl WriteTool for MemorySave {
 fn note_of(context: &Context<'_>, view: &View, subject: &str) -> Result<VaultPath, Reason> {
     let problem = |problem| Reason::bad_argument(MemorySave::DECLARATION.name, "subject", problem);
     let subject = subject.trim();
-    // These have a meaning in links or are no letters of a name on other systems.
+    // These have a meaning in links or cannot be in a name on other systems.
     if subject.starts_with('.') || subject.contains(['/', '\\', ':', '#', '^', '|', '[', ']', '*', '"', '<', '>', '?'])
     {
         return Err(problem("must be a name that a note can have"));

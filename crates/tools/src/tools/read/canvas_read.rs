@@ -51,7 +51,7 @@ pub(crate) struct Output {
     line_count: usize,
     cards: Vec<CardOutput>,
     // Those that begin at a card of this page.
-    lines: Vec<LineOutput>,
+    lines: Vec<CanvasLineOutput>,
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
 }
@@ -84,7 +84,7 @@ struct CardOutput {
 }
 
 #[derive(Serialize, JsonSchema)]
-struct LineOutput {
+struct CanvasLineOutput {
     id: String,
     from: String,
     to: String,
@@ -139,8 +139,8 @@ impl ReadTool for CanvasRead {
             context.check()?;
             let card = page.card(next);
             let from = board.nodes()[next].id();
-            let own: Vec<LineOutput> = page.lines_from(from).take(MOST_LINES).collect();
-            bytes += card.bytes() + own.iter().map(LineOutput::bytes).sum::<usize>();
+            let own: Vec<CanvasLineOutput> = page.lines_from(from).take(MOST_LINES).collect();
+            bytes += card.bytes() + own.iter().map(CanvasLineOutput::bytes).sum::<usize>();
             // The first is always shown, so that a page makes progress.
             if bytes > PAGE_BYTES && !cards.is_empty() {
                 break;
@@ -168,7 +168,7 @@ impl ReadTool for CanvasRead {
         for card in &output.cards {
             text += &format!("\n{}", card.text());
         }
-        for LineOutput { id, from, to, label, arrow } in &output.lines {
+        for CanvasLineOutput { id, from, to, label, arrow } in &output.lines {
             let sign = match *arrow {
                 None => "→",
                 Some("both") => "↔",
@@ -274,12 +274,12 @@ impl CanvasPage<'_> {
         }
     }
 
-    fn lines_from<'a>(&'a self, from: &'a str) -> impl Iterator<Item = LineOutput> + 'a {
+    fn lines_from<'a>(&'a self, from: &'a str) -> impl Iterator<Item = CanvasLineOutput> + 'a {
         let edges = self.board.edges().iter().filter(move |edge| edge.text("fromNode") == Some(from));
         edges.map(move |edge| self.line(edge))
     }
 
-    fn line(&self, edge: &CanvasItem) -> LineOutput {
+    fn line(&self, edge: &CanvasItem) -> CanvasLineOutput {
         let end = |key| cut(self.ids.short(edge.text(key).unwrap_or_default()), LONGEST_LABEL).0;
         let starts = edge.text("fromEnd") == Some("arrow");
         let arrow = match (starts, edge.text("toEnd") != Some("none")) {
@@ -288,7 +288,7 @@ impl CanvasPage<'_> {
             (true, false) => Some("back"),
             (false, false) => Some("none"),
         };
-        LineOutput {
+        CanvasLineOutput {
             id: cut(self.ids.short(edge.id()), LONGEST_LABEL).0,
             from: end("fromNode"),
             to: end("toNode"),
@@ -331,7 +331,7 @@ impl CardOutput {
     }
 }
 
-impl LineOutput {
+impl CanvasLineOutput {
     fn bytes(&self) -> usize {
         50 + self.id.len() + self.from.len() + self.to.len() + self.label.as_ref().map_or(0, String::len)
     }

@@ -12,7 +12,7 @@ use serde_json::json;
 
 pub(crate) struct ObsidianListTags;
 
-/// List the tags of the vault with their number of notes, most used first; `#a/b` also counts for `#a`.
+/// List the tags of the vault with their number of notes.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Input {

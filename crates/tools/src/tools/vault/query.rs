@@ -18,7 +18,7 @@ use serde_json::{Map, Value, json};
 pub(crate) struct QueryTool;
 
 /// Ask for notes, their properties and tasks as rows: Dataview DQL (`TABLE rating FROM #book WHERE rating > 3 SORT rating
-/// DESC`, `LIST`, `TASK WHERE !completed`, `CALENDAR`), a `.base` file, or the YAML of a base.
+/// DESC`, `LIST`, `TASK WHERE !completed`), a `.base` file, or the YAML of a base.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Input {

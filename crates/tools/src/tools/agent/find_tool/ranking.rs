@@ -414,7 +414,7 @@ mod tests {
     fn everyday_requests_find_their_tool_among_the_first_three() {
         let (asked, missed) = missed(include_str!("phrasings.txt"), true);
         assert!(asked >= 1000, "{asked}");
-        // Each is ranked without itself; what is asked as it stands there is found.
+        // Each is ranked without itself; the next test asks them literally.
         assert!(missed.len() * 100 <= asked * 10, "{} of {asked} missed:\n{}", missed.len(), missed.join("\n"));
     }
 

@@ -1,4 +1,4 @@
-//! Requests whose tools are known: whoever asks for nearly the same wants the same tool.
+//! Requests whose tools are known: a request for nearly the same means the same tool.
 
 use std::{
     collections::{BTreeMap, HashMap},
