@@ -150,6 +150,8 @@ export const tests = {
       await page.keyboard.press('Enter')
       await page.getByRole('heading', { level: 1 }).waitFor()
       await page.locator('.decide').waitFor()
+      // Keys count once the scripts of the page have run.
+      await page.waitForLoadState('load')
       const wide = await page.evaluate(() => document.documentElement.scrollWidth)
       assert(wide <= 360, `the approval is ${wide} px wide`)
       await shot(page, 'phone-approval')
