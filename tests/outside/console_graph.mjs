@@ -174,6 +174,7 @@ export const tests = {
       await page.keyboard.press('g')
       await page.keyboard.press('v')
       await page.getByRole('heading', { name: 'Vault', exact: true }).waitFor()
+      await page.waitForLoadState('load')
       const text = await page.locator('main').textContent()
       for (const part of ['Missing', 'Alone 2', '#travel', `${Object.keys(notes).length} (`]) assert(text.includes(part), `no ${part}`)
       await page.keyboard.press('g')
