@@ -91,9 +91,11 @@ impl AuthStore {
             }
             database.execute(
                 "INSERT INTO tokens (name, digest, rights, created, expires) VALUES (?1, ?2, ?3, ?4, ?5)",
+                // The secret itself is never stored, so a copy of the database lets no one in.
                 params![new.name, secret.digest().as_bytes(), rights, now.0, new.expires.map(|end| end.0)],
             )?;
             let id = database.last_insert_rowid();
+            // In the same transaction: no token without its event.
             NewEvent::of(SecurityEventKind::TokenCreated, new.name).write(database, now)?;
             Ok(TokenRecord {
                 id,
@@ -115,6 +117,7 @@ impl AuthStore {
     /// The token with this hash, if it is still valid.
     pub fn find_token(&self, digest: &ContentHash, now: UnixSeconds) -> Result<Option<TokenRecord>, AuthStoreError> {
         self.read(None, |database| {
+            // The column is unique, so there is at most one.
             let mut found = database.prepare_cached(&format!("{SELECT_TOKENS} WHERE digest = ?1"))?;
             let found = found.query_row([digest.as_bytes()], record).optional()?;
             Ok(found.filter(|record| record.is_live(now)))
@@ -125,6 +128,7 @@ impl AuthStore {
     pub fn is_live(&self, id: i64, now: UnixSeconds) -> Result<bool, AuthStoreError> {
         self.read(false, |database| {
             let mut found = database.prepare_cached(&format!("{SELECT_TOKENS} WHERE id = ?1"))?;
+            // By its number: the name may belong to another token by now.
             let found = found.query_row([id], record).optional()?;
             Ok(found.is_some_and(|record| record.is_live(now)))
         })
@@ -136,6 +140,7 @@ impl AuthStore {
             return Ok(());
         }
         self.write(|database| {
+            // Asked before the time of use is set.
             if is_first_use(database, "tokens", token.id)? {
                 NewEvent::of(SecurityEventKind::FirstUsed, &token.name).write(database, now)?;
             }
@@ -188,6 +193,7 @@ impl AuthStore {
         };
         let changed = {
             // Immediate: what is read in it must not change before it is written.
+            // An error before this line leaves the connection out, and the next call opens another.
             let transaction = database.transaction_with_behavior(TransactionBehavior::Immediate)?;
             let changed = change(&transaction);
             if changed.is_ok() {
@@ -202,6 +208,7 @@ impl AuthStore {
 
 /// Whether no use of a token or a grant was recorded yet. Asked within the transaction: many requests may come at once.
 pub(crate) fn is_first_use(database: &Connection, table: &'static str, id: i64) -> Result<bool, AuthStoreError> {
+    // The name of the table comes from two constants of ours, never from a request.
     let unused = format!("SELECT 1 FROM {table} WHERE id = ?1 AND last_used IS NULL");
     Ok(database.prepare_cached(&unused)?.exists([id])?)
 }
@@ -303,12 +310,14 @@ fn set_up(mut database: Connection) -> Result<Connection, AuthStoreError> {
         let transaction = database.transaction_with_behavior(TransactionBehavior::Immediate)?;
         // Another process may have been faster. Every step makes one format into the next.
         let found = format(&transaction)?;
+        // Each step is numbered by the format that it makes.
         for (number, step) in (1_i64..).zip(UPGRADE_STEPS).filter(|(number, _)| *number > found) {
             transaction.execute_batch(step)?;
             transaction.pragma_update(None, "user_version", number)?;
         }
         transaction.commit()?;
     }
+    // Only after the upgrade is known to be done: a newer program may have been faster.
     if format(&database)? > FORMAT { Err(AuthStoreError::Newer) } else { Ok(database) }
 }
 

@@ -14,6 +14,7 @@ use crate::{
 };
 use token_call::TokenCall;
 
+// In seconds. A code is exchanged at once by a program that waits for it.
 const CODE_LIFE: i64 = 120;
 const REFRESH_LIFE: i64 = 90 * 24 * 60 * 60;
 const STATE_BYTES: usize = 1024;
@@ -50,6 +51,7 @@ impl AuthorizationRules {
 
     /// Whether a client means this server: written exactly, with a slash more or less, or as the origin alone.
     fn is_ours(&self, resource: &str) -> bool {
+        // A slash at the end is the usual difference between two spellings.
         let plain = |text: &str| text.strip_suffix('/').unwrap_or(text).to_owned();
         let (scheme, rest) = resource.split_once("://").unwrap_or_default();
         let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
@@ -108,6 +110,7 @@ impl GrantRefusal {
         match self {
             Self::InvalidRequest => "invalid_request",
             Self::InvalidClient => "invalid_client",
+            // RFC 6749 has no word for the theft of a code; it is an invalid grant.
             Self::InvalidGrant | Self::UsedAgain { .. } => "invalid_grant",
             Self::UnsupportedGrantType => "unsupported_grant_type",
             Self::InvalidTarget => "invalid_target",
@@ -216,7 +219,9 @@ impl AuthStore {
             .collect();
         let rights =
             serde_json::to_string(&given.rights).map_err(|error| AuthStoreError::Unusable(error.to_string()))?;
+        // One transaction: the client, the grant and the code are all there, or none.
         let is_known = self.write(|database| {
+            // Here as well as at registration, so that the table stays small on every way.
             forget_unused(database, now)?;
             if !keep_client(database, &request.client, now)? {
                 return Ok(false);
@@ -247,6 +252,7 @@ impl AuthStore {
             return Ok(None);
         }
         let mut parameters = vec![("code", code.reveal())];
+        // Sent back as it came: the client compares it.
         parameters.extend(request.state.as_deref().map(|state| ("state", state)));
         // RFC 9207: with the issuer in the answer, a client cannot be made to send our code to another server.
         parameters.push(("iss", &rules.issuer));
@@ -274,6 +280,7 @@ impl AuthStore {
             if !is_authentic(database, client, secret)? {
                 return Ok(Err(GrantRefusal::InvalidClient));
             }
+            // RFC 8707: a token must not be issued for another server.
             if form.get("resource").is_some_and(|resource| !rules.is_ours(resource)) {
                 return Ok(Err(GrantRefusal::InvalidTarget));
             }
@@ -290,6 +297,7 @@ impl AuthStore {
     /// The access token with this hash, if it still counts.
     pub fn find_access(&self, digest: &ContentHash, now: UnixSeconds) -> Result<Option<AccessRecord>, AuthStoreError> {
         self.read(None, |database| {
+            // The token, its grant and the life of both, in one query.
             let mut found = database.prepare_cached(
                 "SELECT g.id, g.rights, t.scope, c.name, t.expires, g.last_used FROM oauth_tokens t
                  JOIN oauth_grants g ON g.id = t.grant_id JOIN oauth_clients c ON c.id = g.client
@@ -340,6 +348,7 @@ impl AuthStore {
 
     /// The owner takes back a grant; returns whether there was a valid one.
     pub fn revoke_grant(&self, grant: i64, now: UnixSeconds) -> Result<bool, AuthStoreError> {
+        // Outside of the transaction, so that nothing is created for a grant that never was.
         if !self.is_grant_live(grant, now)? {
             return Ok(false);
         }

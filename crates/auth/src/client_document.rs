@@ -74,11 +74,13 @@ impl ClientDocumentUrl {
         let listed = document.get("token_endpoint_auth_methods_supported").and_then(Value::as_array);
         let lists_none = listed.is_some_and(|all| all.iter().any(|method| method == "none"));
         // Some prefer a signature of their own and can do without.
+        // A public client is enough: codes are bound to it by PKCE.
         if text("token_endpoint_auth_method").is_some_and(|method| method != "none") && !lists_none {
             return Err(DocumentRefusal::NeedsSecret);
         }
         let redirects = document.get("redirect_uris").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
         let redirects: Vec<RedirectUri> =
+            // Cut before they are parsed, because the document is of a stranger.
             redirects.iter().take(MAX_REDIRECTS).filter_map(Value::as_str).filter_map(RedirectUri::parse).collect();
         match text("client_name").map(str::trim).filter(|name| !name.is_empty()) {
             Some(name) if !redirects.is_empty() => Ok(self.client(name, redirects, ClientSource::Document)),

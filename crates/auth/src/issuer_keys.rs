@@ -53,8 +53,10 @@ impl IssuerKeys {
     /// The key that a token names. If there is only one key, its name may be left out.
     fn find(&self, id: Option<&str>) -> Option<&IssuerKey> {
         match (id, &self.0[..]) {
+            // A key is found by its name alone. Trying them all would let a token choose.
             (Some(id), keys) => keys.iter().find(|key| key.id.as_deref() == Some(id)),
             (None, [only]) => Some(only),
+            // Several keys and no name: guessing would accept a token under the wrong one.
             (None, _) => None,
         }
     }
@@ -65,6 +67,7 @@ impl IssuerKey {
         let jwk: Jwk = serde_json::from_value(written.clone()).ok()?;
         let common = &jwk.common;
         let is_for_signatures =
+            // A key that does not say what it is for may be used for signatures (RFC 7517, 4.2).
             common.public_key_use.as_ref().is_none_or(|purpose| *purpose == PublicKeyUse::Signature)
                 && common.key_operations.as_ref().is_none_or(|all| all.contains(&KeyOperations::Verify));
         let algorithms: &[Algorithm] = match &jwk.algorithm {
@@ -101,7 +104,9 @@ impl IssuerVerifier {
     pub fn verify(&self, token: &str, keys: &IssuerKeys, now: UnixSeconds) -> Result<BearerClaims, IssuerRefusal> {
         let failed = || IssuerRefusal::Refused(TokenRefusal::Failed);
         let read = ReadToken::parse(token).ok_or_else(failed)?;
+        // The algorithm `none` is not in the list of the library, so it ends here.
         let algorithm = read.algorithm().and_then(|name| Algorithm::from_str(name).ok()).ok_or_else(failed)?;
+        // The only refusal that may go away by itself: keys are rotated.
         let key = keys.find(read.key_id()).ok_or(IssuerRefusal::UnknownKey)?;
         // Before the signature is looked at: the header of a token is written by its sender.
         if !key.algorithms.contains(&algorithm) {

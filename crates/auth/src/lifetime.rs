@@ -9,6 +9,7 @@ pub struct UnixSeconds(pub i64);
 impl From<SystemTime> for UnixSeconds {
     fn from(time: SystemTime) -> Self {
         let since = time.duration_since(SystemTime::UNIX_EPOCH);
+        // A clock before 1970 counts as 1970.
         Self(since.map_or(0, |since| i64::try_from(since.as_secs()).unwrap_or(i64::MAX)))
     }
 }
@@ -56,6 +57,7 @@ impl FromStr for TokenLifetime {
         let seconds = UNIT_SECONDS.iter().find(|(letter, _)| *letter == unit).ok_or(LifetimeError)?.1;
         // The unit is one ASCII letter, so this cuts at a character.
         let number: i64 = text[..text.len() - 1].parse().map_err(|_| LifetimeError)?;
+        // Zero and negative numbers would make a token that is never valid.
         let total = number.checked_mul(seconds).filter(|total| (1..=MAX_SECONDS).contains(total));
         total.map(Self::Seconds).ok_or(LifetimeError)
     }

@@ -62,12 +62,14 @@ impl AuthStore {
         now: UnixSeconds,
     ) -> Result<Value, RegistrationError> {
         let metadata = metadata.as_object().ok_or(RegistrationError::Metadata)?;
+        // Without any address there would be nowhere to send a code.
         let redirects = metadata.get("redirect_uris").and_then(Value::as_array).ok_or(RegistrationError::Redirects)?;
         // Before they are parsed: anyone can register.
         if redirects.len() > MAX_REDIRECTS {
             return Err(RegistrationError::Redirects);
         }
         let redirects = redirects.iter().filter_map(Value::as_str).filter_map(RedirectUri::parse);
+        // Left out rather than refused: a program may list addresses of all its versions.
         let redirects: Vec<RedirectUri> = redirects.filter(|redirect| rules.may_return_to(redirect)).collect();
         if redirects.is_empty() {
             return Err(RegistrationError::Redirects);
@@ -90,6 +92,7 @@ impl AuthStore {
                 "INSERT INTO oauth_clients (id, name, redirects, secret, management, created) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
                 params![
                     id,
+                    // The name is cleaned before it is stored, so every list shows the same.
                     name,
                     json!(addresses).to_string(),
                     secret.as_ref().map(|secret| *secret.digest().as_bytes()),
@@ -110,6 +113,7 @@ impl AuthStore {
         });
         if let Some(secret) = secret {
             answer["client_secret"] = json!(secret.reveal());
+            // RFC 7591: 0 means that it does not expire.
             answer["client_secret_expires_at"] = json!(0);
         }
         answer["registration_client_uri"] = json!(format!("{}/register/{id}", rules.issuer));
@@ -121,6 +125,7 @@ impl AuthStore {
     pub fn registration(&self, id: &str, token: &SecretText) -> Result<Option<OAuthClient>, AuthStoreError> {
         self.read(None, |database| {
             let mut known = database.prepare_cached("SELECT 1 FROM oauth_clients WHERE id = ?1 AND management = ?2")?;
+            // Both in one query, so the answer does not tell which of them was wrong.
             if known.exists(params![id, token.digest().as_bytes()])? { find_client(database, id) } else { Ok(None) }
         })
     }
@@ -132,6 +137,7 @@ impl AuthStore {
                 .prepare_cached("SELECT id FROM oauth_grants WHERE client = ?1 AND revoked IS NULL AND ends > ?2")?
                 .query_map(params![id, now.0], |row| row.get(0))?
                 .collect::<Result<_, _>>()?;
+            // One by one, because each end of a grant is an event for the owner.
             for grant in live {
                 end_grant(database, grant, GrantEnd::Client, None, now)?;
             }
@@ -172,6 +178,7 @@ pub(crate) fn is_authentic(database: &Connection, id: &str, secret: Option<&str>
 }
 
 pub(crate) fn forget_unused(database: &Connection, now: UnixSeconds) -> Result<(), AuthStoreError> {
+    // A client that an owner has ever consented to is never counted as unused.
     let unused = "consented IS NULL AND id NOT IN (SELECT client FROM oauth_grants)";
     database.execute(
         &format!("DELETE FROM oauth_clients WHERE created < ?1 AND {unused}"),

@@ -50,6 +50,7 @@ impl ScopeSet {
 
     /// Whether a tool is named with this level.
     pub fn covers_tool(&self, tool: &str, level: ToolLevel) -> bool {
+        // The words of obsidian-mcp-server, so that tokens made for it work here.
         self.0.contains(&format!("tool:{tool}:{}", level.tool_word()))
     }
 
@@ -71,6 +72,7 @@ impl ScopeSet {
     /// The scopes of a claim: a list of strings, or one string with blanks between them.
     pub(crate) fn add_claim(&mut self, claim: Option<&Value>) {
         match claim {
+            // RFC 8693 has a text with blanks, many issuers send a list.
             Some(Value::String(text)) => self.0.extend(text.split_whitespace().map(str::to_owned)),
             Some(Value::Array(items)) => {
                 let texts = items.iter().filter_map(Value::as_str).map(str::trim);

@@ -33,6 +33,7 @@ pub enum SecretKind {
 }
 
 impl SecretKind {
+    // No prefix is the start of another one, so the order does not matter.
     const ALL: [Self; 11] = [
         Self::Personal,
         Self::EventStream,
@@ -72,6 +73,7 @@ pub struct SecretText(String);
 
 impl SecretText {
     pub fn mint(kind: SecretKind, random: &RandomBytes) -> Self {
+        // Base64url needs no escaping in addresses and headers.
         let body = format!("{}{}", kind.prefix(), URL_SAFE_NO_PAD.encode(random));
         let checksum = checksum(&body);
         Self(body + &checksum)
@@ -93,6 +95,7 @@ impl SecretText {
     /// Whether this looks like one of our secrets: a mistyped one is refused without a database query.
     pub fn recognise(text: &str) -> Option<SecretKind> {
         let kind = SecretKind::ALL.into_iter().find(|kind| text.starts_with(kind.prefix()))?;
+        // By bytes and checked, since what a client sends may be any text.
         let (body, given) = text.split_at_checked(text.len().checked_sub(CHECKSUM_CHARS)?)?;
         (checksum(body) == given).then_some(kind)
     }
@@ -100,6 +103,7 @@ impl SecretText {
 
 /// Whether two hashes of secrets are equal. They are compared to the end, so that the time reveals nothing.
 pub fn is_same_digest(one: &ContentHash, other: &ContentHash) -> bool {
+    // Folded over all bytes: an early end would tell how many of them agree.
     one.as_bytes().iter().zip(other.as_bytes()).fold(0, |sum, (one, other)| sum | (one ^ other)) == 0
 }
 

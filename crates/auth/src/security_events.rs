@@ -100,14 +100,17 @@ impl<'a> NewEvent<'a> {
     /// Within the transaction of what it is about, so that neither is there without the other.
     pub(crate) fn write(self, database: &Connection, now: UnixSeconds) -> Result<(), AuthStoreError> {
         let Self { kind, subject, address, count } = self;
+        // Names of clients are written by strangers, so they are shown without characters that mislead.
         let subject = if subject.is_empty() { String::new() } else { display_name(subject) };
         // Guessing comes in thousands; as one line with a count it does not push everything else out.
         if kind.is_counted() {
+            // Only one that began within the hour: a new hour begins a new line.
             let recent = "SELECT id FROM events WHERE kind = ?1 AND at > ?2 ORDER BY id DESC LIMIT 1";
             let since = now.0.saturating_sub(TOGETHER);
             let recent =
                 database.query_row(recent, params![kind.id(), since], |row| row.get::<_, i64>(0)).optional()?;
             if let Some(recent) = recent {
+                // The last subject and address stand for all of them.
                 let add = "UPDATE events SET count = count + ?2, last = ?3, subject = ?4, address = ?5 WHERE id = ?1";
                 database.execute(add, params![recent, count, now.0, subject, address])?;
                 return Ok(());
@@ -149,6 +152,7 @@ impl AuthStore {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         let mut latest = self.read(Vec::new(), |database| {
             let query =
+                // By the last time: a counted event is as new as its newest occurrence.
                 "SELECT kind, subject, address, at, last, count FROM events ORDER BY last DESC, id DESC LIMIT ?1";
             let mut latest = database.prepare_cached(query)?;
             let latest = latest.query_map([limit], event)?;
@@ -162,6 +166,7 @@ impl AuthStore {
 fn event(row: &Row<'_>) -> Result<SecurityEvent, rusqlite::Error> {
     let id: String = row.get(0)?;
     let kind = SecurityEventKind::ALL.into_iter().find(|kind| kind.id() == id);
+    // A kind of a newer version is an error, not an event that is silently left out.
     let unknown = || rusqlite::Error::InvalidColumnType(0, id.clone(), rusqlite::types::Type::Text);
     Ok(SecurityEvent {
         kind: kind.ok_or_else(unknown)?,

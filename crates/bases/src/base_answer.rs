@@ -92,6 +92,7 @@ impl BaseAnswer {
             BaseValue::Null => Value::Null,
             BaseValue::Boolean(value) => Value::Boolean(*value),
             BaseValue::Number(number) => shared_number(*number),
+            // A relative date is words such as `2 days ago`, which only its text has.
             BaseValue::Date(date) if !date.is_relative => Value::Date(date.to_shared(&self.clock.zone)),
             BaseValue::Duration(duration) => Value::Duration(duration.to_shared()),
             BaseValue::Link(link) => Value::Link(shared_link(link)),
@@ -126,6 +127,7 @@ impl BaseAnswer {
             None => text += &self.to_markdown(),
             Some(groups) => {
                 for group in groups {
+                    // Groups count over all rows of the view, while `rows` holds only those that are shown.
                     let shown = |place: &usize| self.rows.get(place.checked_sub(self.first)?);
                     let rows: Vec<&BaseRow> = group.rows.iter().filter_map(shown).collect();
                     if rows.is_empty() {
@@ -138,6 +140,7 @@ impl BaseAnswer {
                     let is_first = text.is_empty();
                     text += &format!("{heading} ({count}{})\n", summaries.collect::<String>());
                     let table = self.markdown_of(rows.into_iter());
+                    // Header and ruler of the table are its first two lines.
                     let header = if is_first { 0 } else { table.split_inclusive('\n').take(2).map(str::len).sum() };
                     text += &table[header..];
                 }
@@ -189,6 +192,7 @@ impl BaseAnswer {
     /// The same with the group of each row before it, if the view groups; nothing for rows without a value.
     pub fn to_grouped_csv(&self) -> String {
         let Some(groups) = &self.groups else { return self.to_csv() };
+        // One key for each row, filled by group: the groups are few and the rows many.
         let mut keys = vec![Cow::Borrowed(""); self.rows.len()];
         for group in groups.iter().filter(|group| !group.key.is_null()) {
             for place in &group.rows {
@@ -234,6 +238,7 @@ fn cell_text(text: &str) -> String {
 }
 
 fn shared_link(link: &BaseLink) -> LinkValue {
+    // Only the first `#` divides; a heading may contain another.
     let (path, subpath) = match link.target.split_once('#') {
         Some((path, subpath)) => (path.to_owned(), Some(subpath.to_owned())),
         None => (link.target.clone(), None),

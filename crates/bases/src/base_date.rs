@@ -44,6 +44,7 @@ impl BaseDate {
 
     /// The beginning of its day.
     pub(super) fn day(self, zone: &TimeZone) -> Option<Self> {
+        // Midnight does not exist on some days; the zone then gives the first moment of the day.
         let midnight = self.civil(zone).date().to_datetime(jiff::civil::Time::midnight());
         let moment = zone.to_timestamp(midnight).ok()?;
         Some(Self { moment, has_time: false, is_relative: false })
@@ -67,6 +68,7 @@ impl BaseDate {
 
     /// `in 2 days`, `an hour ago`
     pub(super) fn relative(self, now: Timestamp, zone: &TimeZone) -> String {
+        // By the calendar of the zone, so that `2 days` are days and not 48 hours.
         let distance = BaseDuration::between(&now.to_zoned(zone.clone()), &self.zoned(zone));
         let text = distance.humanised();
         if self.moment > now { format!("in {text}") } else { format!("{text} ago") }
@@ -105,6 +107,7 @@ pub(super) fn precise(number: i64) -> f64 {
 fn compact(text: &str) -> Option<DateValue> {
     let is_digits = text.bytes().all(|byte| byte.is_ascii_digit());
     let (date, time) = match text.len() {
+        // Other lengths are years or numbers.
         8 | 12 if is_digits => text.split_at(8),
         _ => return None,
     };

@@ -102,6 +102,7 @@ impl BaseFile {
         let spaced = without_tabs(yaml);
         let yaml = spaced.as_deref().unwrap_or(yaml);
         let root = read_yaml(yaml).map_err(|(line, problem)| {
+            // The reader of YAML counts lines, and problems are placed by bytes.
             let start: usize = yaml.split_inclusive('\n').take(line.saturating_sub(1)).map(str::len).sum();
             // A line that begins with `!` is the usual cause, and YAML's own message does not help.
             lost_expression(yaml, start).unwrap_or_else(|| QuerySyntaxError {
@@ -111,9 +112,11 @@ impl BaseFile {
                 ..QuerySyntaxError::default()
             })
         })?;
+        // An alias is expanded once here, so that nothing later has to follow one.
         let root = without_aliases(root);
         let entries = match &root.content {
             NodeContent::Map(entries) => &entries[..],
+            // An empty file is an empty base, as in the app.
             NodeContent::Scalar(YamlValue::Null) => &[],
             _ => {
                 let message = "Query is an invalid format. It should be a YAML object.";
@@ -149,6 +152,7 @@ impl BaseFile {
     }
 
     pub(super) fn view(&self, name: Option<&str>) -> Option<&BaseView> {
+        // By name alone: the app does not compare views without case.
         match name {
             Some(name) => self.views.iter().find(|view| view.name == name),
             None => self.views.first(),

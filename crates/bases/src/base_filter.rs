@@ -57,6 +57,7 @@ impl BaseFilter {
             },
             Self::All(filters) => {
                 for filter in filters {
+                    // The first that is false decides, and the others are not evaluated: they may fail.
                     if !filter.test(evaluation)? {
                         return Ok(false);
                     }
@@ -117,6 +118,7 @@ impl BaseFilter {
 }
 
 fn record(errors: &mut FilterErrors, text: &str, message: &str) {
+    // One record for each filter, however many rows it drops.
     let place = errors.iter().position(|known| known.step == text).unwrap_or_else(|| {
         errors.push(DroppedRows::new(text));
         errors.len() - 1
@@ -137,6 +139,7 @@ fn spine<'f>(node: &'f FormulaNode, text: &'f str, this: Option<RowNumber>, foun
         // Each part of `&&` has to be true, so each may be served by an index.
         FormulaNode::All(nodes) => nodes.iter().for_each(|node| spine(node, text, this, found)),
         FormulaNode::Access { base, steps } => {
+            // Only methods of the row's own file can be answered for all rows at once.
             let (FormulaNode::Root(RootName::File), [AccessStep::Method(call)]) = (&**base, &steps[..]) else { return };
             let literal = |node: &'f FormulaNode| match node {
                 FormulaNode::Literal(BaseValue::Text(text)) if !text.is_empty() => Some(&**text),
@@ -162,6 +165,7 @@ fn spine<'f>(node: &'f FormulaNode, text: &'f str, this: Option<RowNumber>, foun
             found.push(IndexedFilter { text, any });
         }
         FormulaNode::Chain { first, rest } => {
+            // A longer chain compares the result of a comparison.
             let [(BinaryOperator::Equal, second)] = &rest[..] else { return };
             let (field, value) = match (&**first, second) {
                 (FormulaNode::FileField(field), FormulaNode::Literal(BaseValue::Text(value)))

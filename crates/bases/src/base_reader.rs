@@ -51,7 +51,9 @@ impl<'y> BaseReader<'y> {
             }
         }
         let value = |name: &str| entries.iter().find(|entry| entry.key == name).map(|entry| &entry.value);
+        // An empty part is as good as none.
         let given = |name: &str| value(name).filter(|node| !is_null(node));
+        // First, because filters and views name formulas.
         let (formulas, formula_nodes) = self.formulas(given("formulas"))?;
         let filters = match value("filters") {
             Some(node) => self.filters(node, None)?,
@@ -63,6 +65,7 @@ impl<'y> BaseReader<'y> {
         let summaries = self.custom_summaries(given("summaries"))?;
         let views = match given("views") {
             Some(node) => self.views(node, &summaries)?,
+            // A base without views shows a table, as in the app.
             None => vec![self.default_view()],
         };
         let places = places_of(&formulas);
@@ -206,6 +209,7 @@ impl<'y> BaseReader<'y> {
         for entry in entries {
             match &entry.value.content {
                 NodeContent::Map(_) => {}
+                // A property without settings is listed and says nothing.
                 NodeContent::Scalar(YamlValue::Null) => continue,
                 _ => return Err(self.at(entry.value.span.start, "Invalid properties configuration.")),
             }
@@ -228,6 +232,7 @@ impl<'y> BaseReader<'y> {
         node: &YamlNode,
         view: Option<&str>,
     ) -> Result<Option<BaseFilter>, QuerySyntaxError> {
+        // A lost expression looks like nothing, but would show every note.
         if is_null(node) && self.lost_tag(node).is_none() {
             return Ok(None);
         }

@@ -35,6 +35,7 @@ const MAX_DEPTH: usize = 40;
 /// All texts of a base that may name files: filters, formulas, summaries, and where new notes go.
 pub fn base_texts(base: &YamlNode) -> Vec<BaseText> {
     let mut texts = Vec::new();
+    // A base that is not an object names nothing.
     let NodeContent::Map(entries) = &base.content else { return texts };
     for entry in entries {
         let way = vec![entry.key.clone()];
@@ -51,6 +52,7 @@ pub fn base_texts(base: &YamlNode) -> Vec<BaseText> {
             ("views", NodeContent::List(views)) => {
                 for (at, view) in views.iter().enumerate() {
                     if let Some(filters) = view.get("filters") {
+                        // By position, because two views may have the same name.
                         let way = vec![entry.key.clone(), at.to_string(), "filters".to_owned()];
                         add_filters(filters, way, &mut texts, 0);
                     }
@@ -63,6 +65,7 @@ pub fn base_texts(base: &YamlNode) -> Vec<BaseText> {
 }
 
 fn add_text(node: &YamlNode, way: Vec<String>, kind: BaseTextKind, texts: &mut Vec<BaseText>) {
+    // A number or a list is not a name.
     if let NodeContent::Scalar(YamlValue::Text(text)) = &node.content {
         texts.push(BaseText { way, text: text.clone(), kind });
     }
@@ -72,6 +75,7 @@ fn add_filters(node: &YamlNode, way: Vec<String>, texts: &mut Vec<BaseText>, dep
     let NodeContent::Map(entries) = &node.content else {
         return add_text(node, way, BaseTextKind::Expression, texts);
     };
+    // Deeper filters are refused when the base is read.
     for entry in entries.iter().filter(|_| depth < MAX_DEPTH) {
         let NodeContent::List(items) = &entry.value.content else { continue };
         for (at, item) in items.iter().enumerate() {
@@ -97,6 +101,7 @@ fn renamed_folder(text: &str, new: &mut dyn FnMut(BaseReference<'_>) -> Option<S
     if inner.is_empty() {
         return None;
     }
+    // Slashes around it stay as they are written.
     let start = text.find(inner)?;
     let renamed = new(BaseReference::Folder(inner))?;
     Some(format!("{}{renamed}{}", &text[..start], &text[start + inner.len()..]))
@@ -107,6 +112,7 @@ fn renamed_expression(text: &str, new: &mut dyn FnMut(BaseReference<'_>) -> Opti
     let (mut end, mut count) = (0, 0);
     for literal in text_literals(text) {
         let (before, after) = (&text[..literal.start], &text[literal.end..]);
+        // Without its quotes.
         let written = &text[literal.start + 1..literal.end - 1];
         // A name with an escape in it is left as it is: it is not written as it is called.
         if written.contains('\\') {
@@ -151,6 +157,7 @@ fn renamed_literal(
             _ => None,
         };
     }
+    // The operand on either side may be the name.
     let left = before.strip_suffix("==").or_else(|| before.strip_suffix("!="));
     let left = left.map(|text| text.trim_end().to_lowercase());
     let right = after.trim_start();
@@ -171,6 +178,7 @@ fn renamed_literal(
 fn renamed_link(inner: &str, new: &mut dyn FnMut(BaseReference<'_>) -> Option<String>) -> Option<String> {
     let end = inner.find(['#', '|']).unwrap_or(inner.len());
     let path = inner[..end].trim();
+    // A link to a place in the same note names no file.
     if path.is_empty() {
         return None;
     }

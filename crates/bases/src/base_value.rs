@@ -90,6 +90,7 @@ impl BaseValue {
 
     pub(super) fn list(items: Vec<Self>) -> Self {
         // Kept with the list, as counting it again would walk shared parts each time.
+        // Saturating: shared parts count each time, so a small program can reach any number.
         let weight = items.iter().fold(1, |weight: usize, item| weight.saturating_add(item.weight()));
         let depth = |item: &Self| if let Self::List(list) = item { list.depth } else { 0 };
         let depth = 1 + items.iter().map(depth).max().unwrap_or_default();
@@ -106,9 +107,11 @@ impl BaseValue {
             | Self::Html(text)
             | Self::Image(text)
             | Self::Icon(text)
+            // Sixteen bytes count like one value.
             | Self::Error(text) => 1 + text.len() / 16,
             Self::List(list) => list.weight,
             Self::Object(entries) => {
+                // Names are counted as well, as a fixed amount.
                 entries.values().fold(1, |weight: usize, value| weight.saturating_add(4 + value.weight()))
             }
             _ => 1,
@@ -173,6 +176,7 @@ impl BaseValue {
             Self::Duration(duration) => !duration.is_zero(),
             Self::List(items) => !items.is_empty(),
             Self::Object(entries) => !entries.is_empty(),
+            // Things rather than texts: they are true even if they are empty.
             Self::Url(_)
             | Self::Html(_)
             | Self::Image(_)

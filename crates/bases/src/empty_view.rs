@@ -31,6 +31,7 @@ impl BaseFile {
             filter.visit(&mut |node| named_properties(node, &mut places));
         }
         let is_missing = |selection: &&RowSelection<'_>| match selection {
+            // The folder without a name is the vault, which always exists.
             RowSelection::Folder(folder) => !folder.is_empty() && !vault.has_folder(folder),
             selection => vault.select(selection).is_empty(),
         };
@@ -38,6 +39,7 @@ impl BaseFile {
             indexed.iter().flat_map(|IndexedFilter { any, .. }| any.iter().filter(is_missing).copied()).collect();
         let names = places.iter().filter_map(|place| self.names.properties.get(*place));
         let mut properties: Vec<String> = names.cloned().collect();
+        // Names of a base are in lower case already.
         let is_same = |known: &str, name: &str| known.to_lowercase() == name;
         KnownNames::retain_unknown_properties(vault, context, false, &mut properties, &is_same)?;
         if missing.is_empty() && properties.is_empty() {

@@ -104,6 +104,7 @@ impl<'e> Evaluation<'e> {
             formulas: vec![FormulaState::Open; scope.formulas.len()],
             known_properties: Vec::new(),
             known_formulas: Vec::new(),
+            // Filled when a call is first evaluated; the values hold for all rows.
             constants: vec![None; scope.names.constants],
             locals: Vec::new(),
             values: None,
@@ -119,6 +120,7 @@ impl<'e> Evaluation<'e> {
         let row = self.scope.vault.row(number)?;
         if self.scope.names.is_random {
             // By the row and not by its turn, so that threads do not change the answer.
+            // The clock is part of it, so that another query has other numbers.
             self.random = seed(self.scope.context.now.as_nanosecond(), row.path());
         }
         self.row = Some(RowAtHand { number, row, handle: None });
@@ -137,6 +139,7 @@ impl<'e> Evaluation<'e> {
     /// Drops what is known of the row before.
     fn forget(&mut self) {
         self.made = 0;
+        // Only the places that were filled: clearing all would cost more than most rows.
         for place in self.known_properties.drain(..) {
             self.properties[place] = None;
         }
@@ -161,6 +164,7 @@ impl<'e> Evaluation<'e> {
 
     /// Tells the context of the steps that it has not heard of.
     pub(super) fn settle(&mut self) -> Result<(), QueryHalt> {
+        // Taken out first, so that a query that is stopped does not count them twice.
         self.scope.context.step(std::mem::take(&mut self.steps))
     }
 
@@ -175,6 +179,7 @@ impl<'e> Evaluation<'e> {
         let value = self.node(node);
         self.depth -= 1;
         if let Ok(value) = &value {
+            // After the depth is undone, because this may fail.
             self.weigh(value)?;
         }
         value
@@ -192,6 +197,7 @@ impl<'e> Evaluation<'e> {
             }
             // Those of a row are made each time they are asked for, and most are dropped at once.
             BaseValue::Object(_) => {
+                // Counted as small values are: what a row makes again and again adds up.
                 self.made += value.weight() * BYTES_PER_WEIGHT;
                 0
             }
@@ -213,6 +219,7 @@ impl<'e> Evaluation<'e> {
         let value = super::fault::as_value(self.evaluate(node))?;
         let weight = value.weight();
         if weight > MAX_SHOWN_WEIGHT {
+            // In place of the value, so that the rest of the row is still shown.
             return Ok(BaseValue::Error("The list is too large".into()));
         }
         // Texts were counted when they were made.
@@ -256,6 +263,7 @@ impl<'e> Evaluation<'e> {
             },
             FormulaNode::All(nodes) => {
                 for node in nodes {
+                    // Stops at the first that decides, so what follows may fail without harm.
                     if !self.evaluate(node)?.is_truthy() {
                         return Ok(BaseValue::Boolean(false));
                     }
@@ -271,6 +279,7 @@ impl<'e> Evaluation<'e> {
                 Ok(BaseValue::Boolean(false))
             }
             FormulaNode::Chain { first, rest } => {
+                // Most filters are a comparison of a path, and this one needs no value.
                 if let Some(same) = self.compared_path(first, rest) {
                     return Ok(BaseValue::Boolean(same));
                 }
@@ -278,6 +287,7 @@ impl<'e> Evaluation<'e> {
                 for (operator, operand) in rest {
                     let operand = self.evaluate(operand)?;
                     value = self.operation(*operator, &value, &operand)?;
+                    // Weighed after each step: a chain can grow a text with every operator.
                     self.weigh(&value)?;
                 }
                 Ok(value)
@@ -317,6 +327,7 @@ impl<'e> Evaluation<'e> {
             | BinaryOperator::Greater
             | BinaryOperator::GreaterOrEqual => Ok(relation(operator, a, b, &self.scope.clock)),
             _ => {
+                // Joining texts and lists takes time with their size.
                 self.spend((a.weight() + b.weight()) / 16)?;
                 calculate(operator, a, b, &self.scope.clock)
             }
@@ -345,6 +356,7 @@ impl<'e> Evaluation<'e> {
 
     /// `a[i]`
     fn item(&self, value: &BaseValue, index: &BaseValue) -> Evaluated {
+        // Computed for all cases, since most need it and errors name it.
         let text = self.scope.clock.text(index);
         match (value, index) {
             (BaseValue::Null, _) => Ok(BaseValue::Null),
@@ -389,6 +401,7 @@ impl<'e> Evaluation<'e> {
             return known.clone();
         }
         let Some(wanted) = self.scope.names.properties.get(slot) else { return BaseValue::Null };
+        // Null is remembered as well: a missing property is asked for as often as one that is there.
         let value = self.read_property(wanted).unwrap_or_default();
         if let Some(place) = self.properties.get_mut(slot) {
             *place = Some(value.clone());
@@ -402,6 +415,7 @@ impl<'e> Evaluation<'e> {
         let row = &*self.row.as_ref()?.row;
         let (value, seen) = find_property(row, wanted);
         // Told with the next step.
+        // Without a check here, as reading a property cannot be stopped halfway.
         self.steps += seen as u64 / 16;
         let value = value?;
         let place = PropertyPlace { zone: &self.scope.clock.zone, source: &|| row.path().into() };
@@ -535,12 +549,14 @@ struct RowTargets<'t> {
 
 impl RowTargets<'_> {
     fn number_of(&self, target: &str, source: Option<&str>) -> Option<RowNumber> {
+        // The part behind `#` is a place inside the note.
         let path = target.split_once('#').map_or(target, |(path, _)| path).trim();
         let source = source.or(self.row);
         if path.is_empty() {
             // `[[#heading]]` leads into its own file.
             return source.filter(|_| target.starts_with('#')).and_then(|source| self.vault.find(source));
         }
+        // As Obsidian resolves a link: from the folder of the note that it is in.
         self.vault.resolve(path, source)
     }
 }

@@ -26,6 +26,7 @@ impl<'e> Evaluation<'e> {
                 arguments.count(0, 1)?;
                 let display = match arguments.get(0) {
                     BaseValue::Null => None,
+                    // An empty display is none: the link then shows the name of the file.
                     value => Some(arguments.clock.text(value).into_owned()).filter(|text| !text.is_empty()),
                 };
                 let link = BaseLink { target: file.path.to_string(), display, source: None };
@@ -49,6 +50,7 @@ impl<'e> Evaluation<'e> {
                     });
                     found
                 };
+                // A file that is gone has no tags.
                 self.with_row(file, has).unwrap_or_default()
             }
             // By the path alone: a file that is gone from the vault still has one.
@@ -102,6 +104,7 @@ impl<'e> Evaluation<'e> {
             BaseValue::Link(other) => (other.path().to_owned(), self.resolved(&other.target, other.source.as_deref())),
             other if other.is_textual() => {
                 let text = arguments.clock.text(other);
+                // A text may be written as a link, or as what is in one.
                 let inner = text.strip_prefix("[[").and_then(|text| text.strip_suffix("]]")).unwrap_or(&text);
                 let link = link_text(inner, None);
                 let number =
@@ -116,6 +119,7 @@ impl<'e> Evaluation<'e> {
         let leads_there = |row: &dyn Row| {
             row.links().iter().any(|link| match (&path, row.resolve(link.target)) {
                 (Some(path), Some(resolved)) => **path == *resolved,
+                // Two links to a note that does not exist yet are the same.
                 (None, None) => !link.target.is_empty() && link.target == target,
                 _ => false,
             })

@@ -125,6 +125,7 @@ impl FormulaNames {
     pub(super) fn constant(&mut self, function: Option<KnownFunction>, arguments: &[FormulaNode]) -> Option<usize> {
         // Literals alone need no row; a name or another call may.
         let is_constant = function.is_some_and(KnownFunction::depends_on_arguments_alone)
+            // A list of literals would do as well, but is not worth the walk.
             && arguments.iter().all(|argument| matches!(argument, FormulaNode::Literal(_)));
         is_constant.then(|| {
             self.constants += 1;
@@ -140,6 +141,7 @@ impl FormulaNames {
 fn place(places: &mut HashMap<String, usize>, names: &mut Vec<String>, name: &str) -> usize {
     // Obsidian treats property names that differ only in case as the same.
     let name = name.to_lowercase();
+    // The next free place, used only if the name is new.
     let next = names.len();
     *places.entry(name).or_insert_with_key(|name| {
         names.push(name.clone());

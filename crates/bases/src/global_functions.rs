@@ -17,6 +17,7 @@ use lapidary_query::text_to_number;
 impl<'e> Evaluation<'e> {
     pub(super) fn global(&mut self, function: KnownFunction, name: &str, values: &[BaseValue]) -> Evaluated {
         let scope = self.scope;
+        // Every function checks the number of its arguments itself, as the messages name them.
         let arguments = CallArguments { name, values, clock: &scope.clock };
         match function {
             KnownFunction::Now => {
@@ -80,6 +81,7 @@ impl<'e> Evaluation<'e> {
         let link = match arguments.get(0) {
             BaseValue::Link(link) => (**link).clone(),
             BaseValue::File(file) => BaseLink { target: file.path.to_string(), display: None, source },
+            // An address is not a note, so a link to it stays an address.
             url @ BaseValue::Url(_) => return Ok(url.clone()),
             _ => {
                 let text = arguments.text(0, "path")?;
@@ -93,6 +95,7 @@ impl<'e> Evaluation<'e> {
                 })
             }
         };
+        // A display text that was given wins over the one of the link.
         Ok(BaseValue::Link(Arc::new(BaseLink { display: display.or(link.display), ..link })))
     }
 
@@ -100,12 +103,14 @@ impl<'e> Evaluation<'e> {
     pub(super) fn file(&self, value: &BaseValue) -> BaseValue {
         let number = match value {
             BaseValue::File(_) => return value.clone(),
+            // Followed from the file that the link is in, not from the row.
             BaseValue::Link(link) => self.resolved(&link.target, link.source.as_deref()),
             value if value.is_textual() => {
                 let text = self.scope.clock.text(value);
                 let inner = text.strip_prefix("[[").and_then(|text| text.strip_suffix("]]"));
                 let target = inner.map_or_else(|| text.to_string(), |inner| link_text(inner, None).target);
                 // A path first, then a name as in a link.
+                // A note called like a path elsewhere must not hide the file at that path.
                 self.scope.vault.find(&target).or_else(|| self.resolved(&target, None))
             }
             _ => None,
@@ -149,9 +154,11 @@ fn number(arguments: &CallArguments<'_>) -> Evaluated {
     let value = arguments.get(0);
     let number = match value {
         BaseValue::Number(number) => Some(*number),
+        // As JavaScript's `Number(true)`.
         BaseValue::Boolean(value) => Some(f64::from(u8::from(*value))),
         BaseValue::Date(date) => Some(date.milliseconds()),
         value if value.is_textual() => {
+            // What is not a number is an error here and not NaN, which would spread silently.
             Some(text_to_number(&arguments.clock.text(value))).filter(|number| !number.is_nan())
         }
         _ => None,
@@ -174,6 +181,7 @@ fn extreme(function: KnownFunction, arguments: &CallArguments<'_>) -> Evaluated 
     arguments.count(1, usize::MAX)?;
     let mut found: Option<f64> = None;
     for at in 0..arguments.values.len() {
+        // Named in the error as the app names it, from 1.
         let number = arguments.number(at, &format!("value{}", at + 1))?;
         found = Some(match found {
             // As `Math.min` does; Rust would leave NaN out.

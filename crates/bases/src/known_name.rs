@@ -16,6 +16,8 @@ macro_rules! known_functions {
         impl KnownFunction {
             /// By its name in any case.
             pub(super) fn find(name: &str) -> Option<Self> {
+                // Compared one after the other: the list is short, and a name is looked up once, when an expression is
+                // read.
                 $(if name.eq_ignore_ascii_case($name) {
                     return Some(Self::$variant);
                 })+
@@ -120,6 +122,7 @@ impl KnownFunction {
 impl KnownFunction {
     /// Whether a call gives the same for the same arguments during a query, wherever it is made.
     pub(super) fn depends_on_arguments_alone(self) -> bool {
+        // `Now` and `Today` too: a query has one clock for all its rows.
         matches!(self, Self::Now | Self::Today | Self::Date | Self::Duration | Self::Number)
     }
 }

@@ -43,6 +43,7 @@ pub(super) fn call(items: &[BaseValue], function: KnownFunction, arguments: &Cal
             arguments.count(0, 0)?;
             plain(items, function, clock)
         }
+        // The caller tries those that search a list.
         _ => return Ok(None),
     };
     Ok(Some(answer))
@@ -52,6 +53,7 @@ pub(super) fn call(items: &[BaseValue], function: KnownFunction, arguments: &Cal
 fn plain(items: &[BaseValue], function: KnownFunction, clock: &TextClock) -> BaseValue {
     let number = |number: Option<f64>| number.map_or(BaseValue::Null, BaseValue::Number);
     match function {
+        // `Arc`s inside of the values make these copies cheap.
         KnownFunction::Flat => BaseValue::list(items.iter().flat_map(flattened).cloned().collect()),
         KnownFunction::Reverse => BaseValue::list(items.iter().rev().cloned().collect()),
         KnownFunction::Sort => sorted(items, clock),
@@ -63,6 +65,7 @@ fn plain(items: &[BaseValue], function: KnownFunction, clock: &TextClock) -> Bas
         KnownFunction::Max => number(numbers(items).into_iter().reduce(f64::max)),
         KnownFunction::StandardDeviation => number(standard_deviation(&numbers(items))),
         KnownFunction::Earliest => dates(items).min_by_key(|date| date.moment).map_or(BaseValue::Null, BaseValue::Date),
+        // `Latest`, the last of those that get here.
         _ => dates(items).max_by_key(|date| date.moment).map_or(BaseValue::Null, BaseValue::Date),
     }
 }
@@ -90,6 +93,7 @@ fn flattened(item: &BaseValue) -> &[BaseValue] {
 
 fn sorted(items: &[BaseValue], clock: &TextClock) -> BaseValue {
     let values: Vec<&BaseValue> = items.iter().collect();
+    // Places rather than values are sorted, because comparing needs the list as it was.
     let mut places: Vec<u32> = (0..u32::try_from(values.len()).unwrap_or(u32::MAX)).collect();
     sorted_places(&values, &mut places, false, clock);
     BaseValue::list(places.into_iter().map(|place| items[place as usize].clone()).collect())
@@ -97,10 +101,12 @@ fn sorted(items: &[BaseValue], clock: &TextClock) -> BaseValue {
 
 fn unique(items: &[BaseValue], clock: &TextClock) -> BaseValue {
     let mut seen = HashSet::new();
+    // By a key, so that long lists are not compared pair by pair.
     BaseValue::list(items.iter().filter(|item| seen.insert(distinct_key(item, clock))).cloned().collect())
 }
 
 fn numbers(items: &[BaseValue]) -> Vec<f64> {
+    // Other values are left out, as in the app's summaries.
     let number = |item: &BaseValue| match item {
         BaseValue::Number(number) => Some(*number),
         _ => None,
@@ -127,6 +133,7 @@ fn median(mut numbers: Vec<f64>) -> Option<f64> {
     match numbers.len() % 2 {
         _ if numbers.is_empty() => None,
         1 => numbers.get(middle).copied(),
+        // The mean of the two in the middle.
         _ => Some(f64::midpoint(*numbers.get(middle - 1)?, *numbers.get(middle)?)),
     }
 }

@@ -27,6 +27,7 @@ pub(super) fn call(number: f64, function: KnownFunction, arguments: &CallArgumen
         KnownFunction::ToFixed => {
             arguments.count(1, 1)?;
             let digits = arguments.number(0, "precision")?;
+            // In the words of JavaScript.
             if !(0.0..=100.0).contains(&digits) {
                 return Err(BaseFault::error("toFixed() digits argument must be between 0 and 100"));
             }

@@ -64,6 +64,7 @@ impl<'p> FormulaParser<'p> {
     }
 
     fn skip_space(&mut self) {
+        // By the length of what is left, which needs no second walk.
         self.at = self.text.len() - self.rest().trim_start().len();
     }
 
@@ -87,6 +88,7 @@ impl<'p> FormulaParser<'p> {
 
     fn any(&mut self) -> Parsed {
         let mut nodes = vec![self.all()?];
+        // A loop and not a recursion, so that a long chain is not deep.
         while self.eat("||") {
             nodes.push(self.all()?);
         }
@@ -131,6 +133,7 @@ impl<'p> FormulaParser<'p> {
     fn chain(&mut self, signs: &[(&str, BinaryOperator)], next: fn(&mut Self) -> Parsed) -> Parsed {
         let first = next(self)?;
         let mut rest = Vec::new();
+        // Each sign is tried behind any space, the first that fits is taken.
         while let Some((_, operator)) = signs.iter().find(|(sign, _)| self.eat(sign)) {
             rest.push((*operator, next(self)?));
         }
@@ -154,6 +157,7 @@ impl<'p> FormulaParser<'p> {
         loop {
             self.skip_space();
             if self.eat(".") {
+                // `a . b` is read like `a.b`.
                 self.skip_space();
                 let at = self.at;
                 let name = self.identifier().ok_or_else(|| self.fault(&["the name of a field or function"]))?;
@@ -175,6 +179,7 @@ impl<'p> FormulaParser<'p> {
                 let index = self.any()?;
                 self.expect("]", &["]"])?;
                 match &index {
+                    // `note["x"]` is the same as `note.x`.
                     FormulaNode::Literal(BaseValue::Text(name)) if steps.is_empty() => {
                         match self.entry_of_root(&base, name) {
                             Some(node) => base = node,
@@ -221,6 +226,7 @@ impl<'p> FormulaParser<'p> {
 
     fn items(&mut self, end: &str, expected: &'static [&'static str]) -> Parsed<Vec<FormulaNode>> {
         let mut items = Vec::new();
+        // `f()` has no arguments, and `[]` no items.
         if self.eat(end) {
             return Ok(items);
         }
@@ -235,6 +241,7 @@ impl<'p> FormulaParser<'p> {
 
     fn call(&mut self, name: &str, at: usize, is_method: bool) -> Parsed<FunctionCall> {
         let arguments = self.arguments()?;
+        // Any case: the app compares names of functions without it.
         let function = KnownFunction::find(name);
         // The answer says that it may differ the next time.
         self.names.is_random |= function == Some(KnownFunction::Random);
@@ -242,6 +249,7 @@ impl<'p> FormulaParser<'p> {
         if function.is_none_or(|function| !is_method && !function.is_global()) {
             self.names.unknown_functions.push(UnknownFunction { name: name.to_owned(), at });
         }
+        // A method depends on the value before it, so it is never the same for every row.
         let constant = if is_method { None } else { self.names.constant(function, &arguments) };
         Ok(FunctionCall { name: name.into(), function, arguments, constant })
     }
@@ -281,6 +289,7 @@ impl<'p> FormulaParser<'p> {
             "null" => return Ok(FormulaNode::Literal(BaseValue::Null)),
             _ => {}
         }
+        // Before the roots: `file("x")` is a call.
         if self.eat("(") {
             return Ok(FormulaNode::Call(self.call(name, at, false)?));
         }
@@ -295,6 +304,7 @@ impl<'p> FormulaParser<'p> {
         if let Some(root) = root {
             return Ok(FormulaNode::Root(root));
         }
+        // Outside of a summary it is a property like any other.
         if is("values") {
             return Ok(FormulaNode::Values { slot: self.names.property(name) });
         }
@@ -305,6 +315,7 @@ impl<'p> FormulaParser<'p> {
             () if is("key") => Some(LocalName::Key),
             () => None,
         };
+        // Which of the two is meant is known only while it is evaluated.
         Ok(FormulaNode::Name { slot: self.names.property(name), local })
     }
 
@@ -337,6 +348,7 @@ impl<'p> FormulaParser<'p> {
             return Err(self.problem(self.at, "a number needs parentheses before its functions: '(1).round()'"));
         }
         let begins_name = |c: char| c.is_alphabetic() || c == '_' || c == '$';
+        // `2x` is not a product.
         if self.rest().starts_with(begins_name) {
             return Err(self.fault(&["an operator", "the end"]));
         }
@@ -352,6 +364,7 @@ impl<'p> FormulaParser<'p> {
         while let Some((at, c)) = chars.next() {
             match c {
                 '\\' => {
+                    // A backslash at the end: the text is never closed.
                     let Some((_, escaped)) = chars.next() else { break };
                     let meant = match escaped {
                         'n' => '\n',
@@ -396,6 +409,7 @@ impl<'p> FormulaParser<'p> {
                 _ => {}
             }
             escaped = c == '\\' && !escaped;
+            // A line break ends it too, since a regular expression has one line.
             (ends || c == '\n').then_some((at, ends))
         });
         let Some((end, true)) = end.filter(|(end, _)| *end > 0) else {
@@ -404,6 +418,7 @@ impl<'p> FormulaParser<'p> {
         let body = &body[..end];
         self.at = start + 1 + end + 1;
         let rest = self.rest();
+        // Letters right behind the slash; whether they are flags is checked by the regular expression itself.
         let flags = &rest[..rest.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(rest.len())];
         self.at += flags.len();
         let regexp = BaseRegexp::new(body, flags).map_err(|problem| self.problem(start, problem))?;

@@ -32,6 +32,7 @@ impl PropertyId {
             PropertyKind::Note => FormulaNode::Property(names.property(name)),
             PropertyKind::Formula => FormulaNode::FormulaOf(names.formula(name)),
             PropertyKind::File => {
+                // A file has no such field: its value is nothing, and a problem is listed elsewhere.
                 FileField::find(name).map_or(FormulaNode::Literal(BaseValue::Null), FormulaNode::FileField)
             }
         };
@@ -63,6 +64,7 @@ impl PropertyId {
 }
 
 fn split(text: &str) -> (PropertyKind, &str) {
+    // Only the first point separates; a name may have others.
     match text.split_once('.') {
         Some((prefix, name)) if prefix.eq_ignore_ascii_case("note") => (PropertyKind::Note, name),
         Some((prefix, name)) if prefix.eq_ignore_ascii_case("file") => (PropertyKind::File, name),
@@ -78,5 +80,6 @@ pub(super) fn canonical(text: &str) -> String {
         PropertyKind::File => "file",
         PropertyKind::Formula => "formula",
     };
+    // Names are compared without case, prefixes are ours.
     format!("{prefix}.{}", name.to_lowercase())
 }

@@ -13,8 +13,10 @@ pub(super) fn call(text: &str, function: KnownFunction, arguments: &CallArgument
             BaseValue::Boolean(text.contains(&*arguments.text(0, "value")?))
         }
         KnownFunction::ContainsAll | KnownFunction::ContainsAny => {
+            // With any number of arguments, also none: all of none are contained.
             let mut found = 0;
             for at in 0..arguments.values.len() {
+                // All are converted, so that a wrong argument is an error wherever it is.
                 found += usize::from(text.contains(&*arguments.text(at, "values")?));
             }
             let all = function == KnownFunction::ContainsAll;
@@ -38,6 +40,7 @@ pub(super) fn call(text: &str, function: KnownFunction, arguments: &CallArgument
         }
         KnownFunction::Trim => {
             arguments.count(0, 0)?;
+            // JavaScript's `trim` also takes the byte order mark.
             BaseValue::text(text.trim_matches(|c: char| c.is_whitespace() || c == '\u{feff}'))
         }
         KnownFunction::Reverse => {
@@ -51,6 +54,7 @@ pub(super) fn call(text: &str, function: KnownFunction, arguments: &CallArgument
         KnownFunction::Slice => {
             arguments.count(1, 2)?;
             let (start, end) = (arguments.number(0, "start")?, arguments.optional_number(1, "end")?);
+            // Positions are in UTF-16, as in JavaScript.
             let (start, end) = slice_bounds(utf16_length(text), start, end);
             BaseValue::text(utf16_slice(text, start, end))
         }
@@ -122,6 +126,7 @@ fn repeated(text: &str, count: f64) -> Result<BaseValue, BaseFault> {
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "what is out of range is cut to it")]
 fn whole_count(number: f64) -> usize {
+    // A cast of a float saturates.
     number as usize
 }
 
@@ -148,10 +153,12 @@ fn split_by(separator: &Replacer, text: &str) -> Result<Vec<String>, BaseFault> 
     let mut parts = Vec::new();
     if text.is_empty() {
         let matches = separator.is_match(text).map_err(undecided)?;
+        // As in JavaScript: an empty text that the separator matches has no parts.
         return Ok(if matches { parts } else { vec![String::new()] });
     }
     let (mut begin, mut at) = (0, 0);
     while at < text.len() {
+        // Positions move on with every match, so the loop ends.
         let Some(groups) = separator.find(text, at, &|| false).map_err(undecided)? else { break };
         let Some(Some(whole)) = groups.first().cloned() else { break };
         if whole.start >= text.len() {
@@ -182,6 +189,7 @@ fn replaced(text: &str, pattern: &BaseRegexp, new: &str) -> Result<BaseValue, Ba
     let mut result = String::with_capacity(text.len());
     let mut at = 0;
     for replacement in replacements {
+        // Replacements are in order and do not overlap.
         result += &text[at..replacement.span.start];
         result += &replacement.text;
         at = replacement.span.end;

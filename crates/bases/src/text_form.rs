@@ -28,6 +28,7 @@ impl TextClock {
             | BaseValue::Url(text)
             | BaseValue::Html(text)
             | BaseValue::Icon(text)
+            // Nothing to write: these are texts already.
             | BaseValue::Error(text) => Cow::Borrowed(text),
             BaseValue::Null => Cow::Borrowed(""),
             BaseValue::Boolean(value) => Cow::Borrowed(if *value { "true" } else { "false" }),
@@ -55,6 +56,7 @@ impl TextClock {
             BaseValue::Duration(duration) => *out += &duration.humanised(),
             BaseValue::Link(link) => write_link(out, link),
             BaseValue::Regexp(regexp) => *out += &regexp.to_string(),
+            // Deeper ones cannot be told apart by a reader anyway, and the recursion needs an end.
             BaseValue::List(_) | BaseValue::Object(_) if depth >= MAX_DEPTH => out.push('…'),
             BaseValue::List(items) => {
                 for (at, item) in items.iter().enumerate() {
@@ -62,6 +64,7 @@ impl TextClock {
                     self.write(out, item, depth + 1);
                 }
             }
+            // JSON as the app shows it in a cell.
             BaseValue::Object(entries) => *out += &self.object(entries, depth + 1).to_string(),
             plain => *out += &self.text(plain),
         }
@@ -92,6 +95,7 @@ const LIST_SEPARATOR: &str = ", ";
 
 pub(super) fn shown_number(number: f64) -> String {
     match number {
+        // As the app shows it, unlike JavaScript's `Infinity`.
         f64::INFINITY => "∞".to_owned(),
         f64::NEG_INFINITY => "-∞".to_owned(),
         number => number_text(number),

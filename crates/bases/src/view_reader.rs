@@ -238,6 +238,7 @@ impl BaseReader<'_> {
                     let names = formulas.iter().map(|formula| formula.name.as_str());
                     let nearest = nearest(name, names).map(|known| format!("formula.{known}"));
                     // An id does not know where it is written; the first mention is close enough.
+                    // Found in the text of the file, so that a message has at least a line.
                     let place = reader.yaml.find(&format!("formula.{name}")).unwrap_or_default();
                     QuerySyntaxError { nearest, ..reader.at(place, format!("there is no formula \"{name}\"")) }
                 });
@@ -249,6 +250,7 @@ impl BaseReader<'_> {
 /// No limit for zero and less.
 fn limit_of(node: &YamlNode) -> Option<usize> {
     let limit = match node.content {
+        // A negative number does not convert, and means no limit.
         NodeContent::Scalar(YamlValue::Integer(limit)) => usize::try_from(limit).ok()?,
         #[expect(
             clippy::cast_possible_truncation,
@@ -265,6 +267,7 @@ fn limit_of(node: &YamlNode) -> Option<usize> {
 fn is_view_name(name: &str) -> bool {
     let forbidden = ["[[", "]]", "%%"];
     !name.trim().is_empty()
+        // They would end the name in `![[base#view|text]]`.
         && !name.contains(['#', ':', '|', '^'])
         && !forbidden.iter().any(|forbidden| name.contains(forbidden))
 }

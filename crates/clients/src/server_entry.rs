@@ -81,6 +81,7 @@ impl EntryShape {
                 }
             },
             ServerLaunch::Address { url } => {
+                // A client that reaches no address gets no entry at all.
                 let AddressShape { key, kind } = self.address?;
                 if let Some(kind) = kind {
                     put("type", json!(kind));
@@ -140,6 +141,7 @@ impl StartedServer {
     pub fn of(entry: &Value) -> Self {
         let words = words(entry);
         let mut vaults = Vec::new();
+        // The first word is the program.
         let mut rest = words.iter().skip(1);
         while let Some(word) = rest.next() {
             let given = if word == "--vault" { rest.next().map(String::as_str) } else { word.strip_prefix("--vault=") };
@@ -184,6 +186,7 @@ fn is_package(words: &[String]) -> bool {
 
 fn stem(program: &str) -> &str {
     let name = program.rsplit(['/', '\\']).next().unwrap_or(program);
+    // Windows adds an ending that says nothing.
     name.strip_suffix(".exe").or_else(|| name.strip_suffix(".cmd")).unwrap_or(name)
 }
 

@@ -19,6 +19,7 @@ impl FromStr for AddressRange {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let (address, bits) = text.split_once('/').map_or((text, None), |(address, bits)| (address, Some(bits)));
         let start: IpAddr = address.trim().parse().map_err(|_| AddressRangeError)?;
+        // A bare address is a range of one: all bits count.
         let most = if start.is_ipv4() { 32 } else { 128 };
         let bits = bits.map_or(Ok(most), |bits| bits.trim().parse().map_err(|_| AddressRangeError))?;
         if bits <= most { Ok(Self { start, bits }) } else { Err(AddressRangeError) }
@@ -34,6 +35,7 @@ impl AddressRange {
                 shifted(u32::from(start).into(), 32) == shifted(u32::from(address).into(), 32)
             }
             (IpAddr::V6(start), IpAddr::V6(address)) => shifted(start.into(), 128) == shifted(address.into(), 128),
+            // An IPv4 address is never in a range of IPv6, not even in its mapped form.
             _ => false,
         }
     }

@@ -103,6 +103,7 @@ pub struct Listen {
 impl CommonFlags {
     /// With the options after a word behind those before it; or the flag that is given twice.
     pub fn joined(mut self, inner: Self) -> Result<Self, &'static str> {
+        // Lists add up, switches are on if either is, and a value that is given twice is refused rather than guessed.
         self.vaults.extend(inner.vaults);
         self.tools.extend(inner.tools);
         self.exclude_tools.extend(inner.exclude_tools);
@@ -136,6 +137,7 @@ impl Listen {
     /// The common options together with these.
     pub fn within(self, flags: CommonFlags) -> CommonFlags {
         CommonFlags {
+            // `--http` without an address is the address of the settings, which an empty `HttpAddress` means.
             http: self.http.map(Option::unwrap_or_default),
             insecure_no_auth: self.insecure_no_auth,
             public_url: self.public_url,
@@ -173,12 +175,15 @@ impl FromStr for HttpAddress {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let text = text.trim();
+        // Clients pass unfilled templates such as `${user_config.port}` as they are.
         if crate::is_unset(text) {
             return Ok(Self::default());
         }
+        // A bare number is a port, not a host: no IP address is written like that.
         if let Ok(port) = text.parse() {
             return Ok(Self { host: None, port: Some(port) });
         }
+        // Before the split at the last colon, or `::1` would be host `::` and port 1.
         if let Some(host) = host(text) {
             return Ok(Self { host: Some(host), port: None });
         }

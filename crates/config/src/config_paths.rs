@@ -70,6 +70,7 @@ impl<'a> ConfigPlaces<'a> {
         let folders = match self.platform {
             Platform::Linux => vec![
                 self.xdg_config().map(|config| config.join("obsidian")),
+                // The second is where Flatpak keeps it, the third where Snap does.
                 self.home.map(|home| home.join(".var/app/md.obsidian.Obsidian/config/obsidian")),
                 self.home.map(|home| home.join("snap/obsidian/current/.config/obsidian")),
             ],
@@ -85,10 +86,12 @@ impl<'a> ConfigPlaces<'a> {
         for part in path.to_string_lossy().split(|letter| self.is_separator(letter)) {
             match part {
                 "" | "." => {}
+                // `..` is resolved in the text only: this is a name to show, not a path to open.
                 ".." => drop(names.pop()),
                 name => names.push(name.to_owned()),
             }
         }
+        // The root of a disk has no last component.
         names.pop().unwrap_or_else(|| "vault".to_owned())
     }
 
@@ -100,6 +103,7 @@ impl<'a> ConfigPlaces<'a> {
     fn is_absolute(&self, written: &str) -> bool {
         match (self.platform, written.as_bytes()) {
             (Platform::Windows, [drive, b':', b'/' | b'\\', ..]) => drive.is_ascii_alphabetic(),
+            // A path that begins with two backslashes is on another computer (UNC).
             (Platform::Windows, bytes) => bytes.starts_with(br"\\"),
             (Platform::Linux | Platform::MacOs, bytes) => bytes.first() == Some(&b'/'),
         }

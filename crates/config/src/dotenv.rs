@@ -17,11 +17,13 @@ pub(super) struct DotenvLine {
 
 pub(super) fn parse(text: &str) -> DotEnv {
     let mut env = DotEnv::default();
+    // Some Windows editors begin a file with a byte order mark.
     for (index, line) in text.trim_start_matches('\u{feff}').lines().enumerate() {
         let line = line.trim();
         if line.is_empty() || line.starts_with('#') {
             continue;
         }
+        // A broken line is remembered and skipped: the others may well choose the vault.
         match assignment(line) {
             Some((name, value)) => {
                 env.lines.push(DotenvLine { number: index + 1, name: name.to_owned(), value: value.to_owned() });
@@ -52,6 +54,7 @@ fn value(text: &str) -> Option<&str> {
         if let Some(rest) = text.strip_prefix(quote) {
             let (value, after) = rest.split_once(quote)?;
             let after = after.trim_start();
+            // Text after the closing quote is a mistake, unless it is a comment.
             return (after.is_empty() || after.starts_with('#')).then_some(value);
         }
     }

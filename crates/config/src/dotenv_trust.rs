@@ -41,11 +41,13 @@ const READ_ONLY: &str = "OBSIDIAN_READ_ONLY";
 pub(super) fn is_harmless(line: &DotenvLine) -> bool {
     let name = line.name.as_str();
     // A value that cannot be read is an error, as everywhere.
+    // Turning read-only off would open something, so only a value that turns it on counts.
     HARMLESS.contains(&name) || (name == READ_ONLY && toggle(&RawValue::Text(line.value.clone())).unwrap_or(true))
 }
 
 /// Whether these lines are the set-up: they choose a vault, and nothing else does.
 pub(super) fn is_setup(lines: &[DotenvLine], sources: &ConfigSources<'_>, real: &EnvironmentVariables) -> bool {
+    // Only sources outside this file: it must not decide about its own trust.
     let flags = sources.flags;
     let by_flag = flags.demo || !flags.vaults.is_empty() || flags.config.is_some();
     let by_variable = CHOOSES_VAULTS.iter().any(|name| real.real(name).is_some());

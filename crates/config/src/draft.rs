@@ -16,6 +16,7 @@ use super::vaults::{self, AskedVault, RequestedVaults};
 use super::warning::ConfigWarning;
 use super::{ConfigSources, LoadedConfig, VaultsConfig};
 
+// The port of this transport in obsidian-native-mcp, which Lapidary replaces.
 const SSE_PORT: u16 = 9789;
 
 pub(super) struct ConfigDraft<'a> {
@@ -71,6 +72,7 @@ impl<'a> ConfigDraft<'a> {
         self.config.http.tls = match std::mem::take(&mut self.tls) {
             (Some(certificate), Some(key)) => Some(TlsFiles { certificate, key }),
             (None, None) => None,
+            // Either half alone would silently serve without TLS.
             (certificate, _) => {
                 return Err(ConfigError::HalfOfTls {
                     missing: if certificate.is_some() { "--tls-key" } else { "--tls-cert" },
@@ -81,6 +83,7 @@ impl<'a> ConfigDraft<'a> {
         self.config.otlp = std::mem::take(&mut self.telemetry).finish()?;
         if self.config.http.sse && !self.has_port {
             // Where clients of the original look for it.
+            // Only if no port was chosen: `--sse` with `--http 3010` stays at 3010.
             self.config.http.port = SSE_PORT;
         }
         let is_chosen = self.has_port && !self.has_port_retries;
@@ -88,6 +91,7 @@ impl<'a> ConfigDraft<'a> {
             // A proxy or a client looks for the server at this port, and something else may be at the next one.
             self.config.http.max_port_retries = 0;
         }
+        // An empty path means that no source gave one.
         if self.config.state_dir.as_os_str().is_empty() {
             self.config.state_dir = self.places.state_folder().ok_or(ConfigError::NoStateFolder)?;
         }
@@ -122,6 +126,7 @@ impl<'a> ConfigDraft<'a> {
         if let Some(missing) = missing {
             return Err(ConfigError::NoIssuer { missing });
         }
+        // A passphrase is typed into a page, so the page has to be encrypted or on this computer.
         let exposed = match public_url {
             Some(url) if !url.is_private() => Some(url.origin.clone()),
             None if !host.is_loopback() => Some(format!("http://{host}")),
@@ -135,6 +140,7 @@ impl<'a> ConfigDraft<'a> {
 
     /// Where the app's plugin is, from the parts of the address if it is not given as a whole.
     fn find_app(&mut self) -> Result<(), ConfigError> {
+        // The default is compared below, so that a timeout that was given is not replaced by the older variable.
         let usual = AppConfig::default();
         let Config { app, .. } = &mut self.config;
         app.key = self.api_key.as_ref().map(|key| SecretText::new(key.clone()));
@@ -144,6 +150,7 @@ impl<'a> ConfigDraft<'a> {
             app.url = Some(url.map_err(|refused| refused.at(ValueOrigin::Variable("OBSIDIAN_HOST")))?);
         }
         app.verifies_publicly = app.verifies_publicly.or(self.app_address.verifies);
+        // A timeout that equals the default counts as not given; the older variable may then say more.
         if app.timeout == usual.timeout {
             app.timeout = self.app_address.timeout.unwrap_or(usual.timeout);
         }
@@ -153,9 +160,11 @@ impl<'a> ConfigDraft<'a> {
     /// Every profile that is named has to be one.
     fn find_profiles(&self) -> Result<(), ConfigError> {
         let own = &self.config.profiles;
+        // Closures, because the list of names is only needed for a refusal.
         let is_one = |name: &str| own.contains_key(name) || BUILT_IN_PROFILES.contains(&name);
         let known = || BUILT_IN_PROFILES.iter().map(|name| (*name).to_owned()).chain(own.keys().cloned()).collect();
         let Config { profile, tokens, .. } = &self.config;
+        // Checked here and not when the setting is applied: a profile may be declared in a layer that comes later.
         if let Some(place) = self.profile_place.as_ref().filter(|_| !is_one(profile)) {
             return Err(ConfigRefusal::NoProfile { name: profile.clone(), known: known() }.at(place.clone()));
         }
@@ -171,6 +180,7 @@ impl<'a> ConfigDraft<'a> {
     /// Settings inside of a vault are closed to callers, but synchronised and shared with it.
     fn note_own_files(&mut self) {
         let Config { own_files, vaults, http, .. } = &mut self.config;
+        // Added here, because only now both files are known.
         own_files.extend(http.tls.iter().flat_map(|tls| [tls.certificate.clone(), tls.key.clone()]));
         own_files.sort();
         own_files.dedup();
@@ -181,6 +191,7 @@ impl<'a> ConfigDraft<'a> {
 
     fn keep_state_out_of_vaults(&self) -> Result<(), ConfigError> {
         let VaultsConfig::Chosen(vaults) = &self.config.vaults else { return Ok(()) };
+        // By the written paths alone: nothing here reads the disk.
         let vault_around = |folder: &Path| vaults.iter().find(|vault| folder.starts_with(&vault.path));
         let state = &self.config.state_dir;
         if let Some(vault) = vault_around(state) {

@@ -90,8 +90,10 @@ pub enum ConfigError {
 
 fn looked_at(given: &str, path: &std::path::Path) -> String {
     let path = path.display().to_string();
+    // The guards are tried in order; nothing is matched.
     match () {
         () if path == given => String::new(),
+        // A word without a separator could have been meant as the name of a vault, so both are mentioned then.
         () if given.contains(['/', '\\']) => format!(" (resolved to {path})"),
         () => format!(" (resolved to {path}), and no vault of that name in the configuration or in Obsidian's list"),
     }

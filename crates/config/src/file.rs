@@ -28,11 +28,13 @@ pub(super) fn file_values(
     files: &dyn ConfigFiles,
 ) -> Result<Vec<GivenValue>, ConfigError> {
     if let Some(path) = named(flags, variables, places)? {
+        // A file that was named has to exist: a typo must not start a server with other settings.
         let text = files.read(&path).map_err(|source| ConfigError::Unreadable { file: path.clone(), source })?;
         // A file that was named replaces the usual ones.
         return settings_in(&path, pairs(&path, &text)?);
     }
     let mut given = Vec::new();
+    // The older list is pushed first, so that `lapidary.toml` wins over it.
     if let Some(path) = places.old_vault_list()
         && let Some(text) = read_if_present(&path, files)?
     {
@@ -64,6 +66,7 @@ pub(super) fn named(
     places.whole(written).map(Some).map_err(|refused| refused.at(place))
 }
 
+// Only absence is normal. A file without the right to read it must not count as no settings.
 fn read_if_present(path: &Path, files: &dyn ConfigFiles) -> Result<Option<String>, ConfigError> {
     match files.read(path) {
         Ok(text) => Ok(Some(text)),
@@ -77,6 +80,7 @@ fn pairs(file: &Path, text: &str) -> Result<Vec<(String, RawValue)>, ConfigError
     // Windows editors write it.
     let text = text.trim_start_matches('\u{feff}');
     let named_json = file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"));
+    // A JSON file may have any name when a variable points to it, so the content decides too.
     if named_json || text.trim_start().starts_with('{') {
         let value = serde_json::from_str(text).map_err(|source| ConfigError::Json { file: file.to_owned(), source })?;
         return match from_json(value) {
@@ -92,12 +96,14 @@ fn pairs(file: &Path, text: &str) -> Result<Vec<(String, RawValue)>, ConfigError
 fn from_json(value: serde_json::Value) -> RawValue {
     use serde_json::Value;
     match value {
+        // `null` is how JSON says that something is unset, and an empty text means the same everywhere here.
         Value::Null => RawValue::Text(String::new()),
         Value::String(text) => RawValue::Text(text),
         Value::Array(items) => RawValue::List(items.into_iter().map(from_json).collect()),
         Value::Object(pairs) => {
             RawValue::Table(pairs.into_iter().map(|(name, value)| (name, from_json(value))).collect())
         }
+        // Numbers and switches become text: variables have no other form, so every setting parses text anyway.
         scalar @ (Value::Bool(_) | Value::Number(_)) => RawValue::Text(scalar.to_string()),
     }
 }
@@ -130,12 +136,15 @@ fn settings_in(file: &Path, pairs: Vec<(String, RawValue)>) -> Result<Vec<GivenV
     let mut given = Vec::new();
     for (key, raw) in pairs {
         match raw {
+            // A key that is not a section may still be a table: `vaults` and `tokens` are settings whose values are
+            // tables.
             raw if !sections().any(|section| section == key) => given.push(value_of(file, key, raw)?),
             RawValue::Table(inner) => {
                 for (name, raw) in inner {
                     given.push(value_of(file, format!("{key}.{name}"), raw)?);
                 }
             }
+            // `log = "debug"` instead of `[log]`: the message names the shape, since the key itself is right.
             other => {
                 let refused = ConfigRefusal::Shape { expected: "a table", found: other.shape() };
                 return Err(refused.at(ValueOrigin::File { file: file.to_owned(), key }));

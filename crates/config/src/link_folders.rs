@@ -33,6 +33,7 @@ pub(super) fn complete(
             let refused = |refused| ConfigError::Follow { vault: vault.name.clone(), refused: Box::new(refused) };
             whole.push(draft.places.whole(&written).map_err(refused)?);
         }
+        // The folders of all vaults come after those of each; sorted and unique, so that the order never matters.
         whole.extend(draft.config.access.follow_links.iter().cloned());
         whole.sort();
         whole.dedup();

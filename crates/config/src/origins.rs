@@ -40,17 +40,21 @@ pub(super) fn layers(
     places: &ConfigPlaces<'_>,
 ) -> Result<Vec<GivenValue>, ConfigError> {
     let mut layers = file::file_values(sources.flags, variables, places, sources.files)?;
+    // In the order of strength: `load` applies them one after the other, and the last one wins.
     layers.extend(variables.set_values());
     layers.extend(settings::all().filter_map(|setting| from_flag(setting, sources.flags)));
+    // Unset values are dropped here, so that an empty variable does not hide a value in the file.
     layers.retain(|given| !given.raw.is_unset());
     Ok(layers)
 }
 
 fn named(layers: &[GivenValue]) -> Vec<SettingOrigin> {
     // The last of each setting counts.
+    // By address: each setting is one entry of a static table.
     let last: BTreeMap<*const Setting, &GivenValue> =
         layers.iter().map(|given| (std::ptr::from_ref(given.setting), given)).collect();
     let origin = |given: &GivenValue| {
+        // The same place twice is one value that is read again, not a value that is replaced.
         let wins = last.get(&std::ptr::from_ref(given.setting)).filter(|wins| wins.place != given.place);
         SettingOrigin {
             name: given.setting.name(),

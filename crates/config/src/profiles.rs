@@ -89,6 +89,7 @@ fn from_table(name: &str, raw: &RawValue) -> Result<TokenConfig, ConfigRefusal> 
 
 fn from_text(entry: &str) -> Result<TokenConfig, ConfigRefusal> {
     // The value is a secret, so no message repeats it.
+    // Only the first two colons separate, since a token may contain more.
     let (name, rest) = entry.split_once(':').ok_or(ConfigRefusal::NotToken)?;
     let (profile, token) = rest.split_once(':').ok_or(ConfigRefusal::NotToken)?;
     let profile = Some(profile.trim().to_owned()).filter(|profile| !profile.is_empty());
@@ -99,6 +100,7 @@ fn from_text(entry: &str) -> Result<TokenConfig, ConfigRefusal> {
 /// Of the token itself, or the hash that was given instead.
 fn token_digest(name: &str, token: &str) -> Result<ContentHash, ConfigRefusal> {
     let refused = || ConfigRefusal::WeakToken { name: name.to_owned(), shortest: MIN_TOKEN_BYTES };
+    // The owner may keep only the hash in the file; the client then sends what hashes to it.
     if token.starts_with("sha256:") {
         return token.parse().map_err(|_| refused());
     }

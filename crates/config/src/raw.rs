@@ -44,6 +44,7 @@ pub enum ValueOrigin {
 /// Whether a text counts as unset: clients pass blanks and unfilled `${…}` templates for empty fields.
 pub fn is_unset(text: &str) -> bool {
     let text = text.trim();
+    // `${a}${b}` is not one template, and may well be a value.
     let template = text.strip_prefix("${").and_then(|rest| rest.strip_suffix('}'));
     text.is_empty() || template.is_some_and(|name| !name.contains('}'))
 }
@@ -64,10 +65,12 @@ impl RawValue {
     /// The entries of a list, or of a text with separators; blank and unset ones are skipped.
     pub(super) fn entries(&self, separator: char) -> Result<Vec<&str>, ConfigRefusal> {
         let entries = match self {
+            // Trimmed, since people write blanks after commas.
             Self::Text(text) => text.split(separator).map(str::trim).collect(),
             Self::List(items) => items.iter().map(Self::text).collect::<Result<Vec<_>, _>>()?,
             Self::Table(_) => return Err(ConfigRefusal::Shape { expected: "a list", found: self.shape() }),
         };
+        // An empty list is not an unset one: it is left to each setting whether it means nothing or is refused.
         Ok(entries.into_iter().filter(|entry| !is_unset(entry)).collect())
     }
 

@@ -6,6 +6,7 @@ use super::inert::{InertVariables, OLD, WITHOUT_EFFECT};
 use super::setting::{ReferenceSection, Setting, ShownDefault};
 use super::settings;
 
+// A test loads it, so that the example in the document is always valid.
 pub(super) const EXAMPLE: &str = r#"transport = "stdio"
 
 [vaults]
@@ -120,6 +121,7 @@ pub fn env_example() -> String {
     for section in ReferenceSection::ALL {
         text += &format!("\n# --- {} ---\n", section.title());
         for setting in settings::in_section(section) {
+            // Settings that only a flag or the file has are not part of this file.
             let Some(variable) = setting.variable else { continue };
             let default = match setting.default {
                 ShownDefault::Value(value) => value,
@@ -145,6 +147,7 @@ fn row(setting: &Setting) -> String {
         default,
         setting.doc.to_owned(),
     ];
+    // A `|` in a cell would end it.
     format!("| {} |", cells.map(|cell| cell.replace('|', "\\|")).join(" | "))
 }
 

@@ -30,6 +30,7 @@ impl ObsidianVaults {
             .filter(|path| files.is_folder(path))
             .collect();
         vaults.sort();
+        // Two lists, of the packaged and of the Flatpak app, may have the same vault.
         vaults.dedup();
         Self { vaults, looked_at }
     }
@@ -41,6 +42,7 @@ impl ObsidianVaults {
         files: &dyn ConfigFiles,
         warnings: &mut Vec<ConfigWarning>,
     ) -> Vec<PathBuf> {
+        // An unreadable file of one vault must not hide the vault that has the key.
         let mut has_key = |vault: &Path| {
             let settings = json(&vault.join(PLUGIN_SETTINGS), files, warnings)?;
             Some(settings.get("apiKey")?.as_str()? == key)
@@ -50,6 +52,7 @@ impl ObsidianVaults {
 }
 
 fn paths(list: &Value) -> Vec<PathBuf> {
+    // Obsidian keys its list by random ids, so only the paths in it mean anything.
     let vaults = list.get("vaults").and_then(Value::as_object);
     let path = |vault: &Value| vault.get("path")?.as_str().map(PathBuf::from);
     vaults.into_iter().flat_map(|vaults| vaults.values()).filter_map(path).collect()

@@ -35,6 +35,7 @@ fn rule(raw: &RawValue) -> Result<RuleConfig, ConfigRefusal> {
 }
 
 fn from_text(text: &str) -> Result<RuleConfig, ConfigRefusal> {
+    // Split at blanks outside of quotes: a path may contain them.
     let mut words = split(text, ' ').into_iter().filter(|word| !word.is_empty());
     let decision = words.next().unwrap_or_default();
     let mut pairs = vec![("decision", decision)];

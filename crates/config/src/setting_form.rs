@@ -28,6 +28,7 @@ const NONSENSE: &str = "\u{1}";
 
 impl SettingForm {
     pub(super) fn of(setting: &'static Setting, places: &ConfigPlaces<'_>) -> Self {
+        // A fresh draft for each try: applying a value changes it.
         let refusal = |raw: RawValue| {
             let mut draft = ConfigDraft::new(places);
             let given = GivenValue { setting, raw, place: ValueOrigin::Flag("") };
@@ -40,8 +41,10 @@ impl SettingForm {
             Some(ConfigRefusal::NotOneOf { allowed, .. }) => return Self::Choice(allowed),
             _ => {}
         }
+        // Any refusal other than that of the shape means that the shape itself was accepted.
         let takes = |raw: RawValue| !matches!(refusal(raw), Some(ConfigRefusal::Shape { .. }));
         match () {
+            // A table before a list: settings that take both, such as `vaults`, are edited as text.
             () if takes(RawValue::Table(Vec::new())) => Self::Table,
             () if takes(RawValue::List(vec![text(NONSENSE)])) => Self::List,
             () => Self::Line,
@@ -52,6 +55,7 @@ impl SettingForm {
     pub fn value(&self, typed: &str) -> Option<SettingValue> {
         let text = || SettingValue::Text(typed.trim().to_owned());
         match self {
+            // What does not parse is passed on as text, so that the refusal is that of the parser, with its words.
             Self::Toggle => Some(typed.trim().parse().map_or_else(|_| text(), SettingValue::Toggle)),
             Self::Number { .. } => Some(typed.trim().parse().map_or_else(|_| text(), SettingValue::Number)),
             Self::Choice(_) | Self::Line => Some(text()),
@@ -59,6 +63,7 @@ impl SettingForm {
                 let entries = typed.lines().map(str::trim).filter(|entry| !entry.is_empty());
                 Some(SettingValue::List(entries.map(str::to_owned).collect()))
             }
+            // Tables have no field; the console shows the whole file for them.
             Self::Table => None,
         }
     }

@@ -27,6 +27,8 @@ pub enum SettingValue {
 
 /// The text with a value at a path of one or two keys.
 pub fn with_setting(text: &str, path: &[&str], value: &SettingValue) -> Result<String, SettingsTextError> {
+    // Edits are made by position in the text, because writing a parsed document again would change what the owner
+    // wrote.
     let (mark, body) = without_mark(text);
     let document = parsed(body)?;
     let (section, name) = parts(path)?;
@@ -45,6 +47,7 @@ pub fn with_setting(text: &str, path: &[&str], value: &SettingValue) -> Result<S
             let new = written_over(&body[span.clone()], value);
             spliced(body, span, &new)
         }
+        // A table in the place of a value has its own lines and comments, which a single value cannot replace.
         Some(_) => return Err(by_hand()),
         None => inserted(body, section, table, name, value).ok_or_else(by_hand)?,
     };
@@ -61,6 +64,7 @@ pub fn without_setting(text: &str, path: &[&str]) -> Result<String, SettingsText
         Some(section) => document.get(section).and_then(Item::as_table),
     };
     let found = table.and_then(|table| Some((table.key(name)?, table.get(name)?)));
+    // The key's place as well, because the whole line goes, not only the value.
     let (key, item) = found.ok_or_else(|| SettingsTextError::Missing(path.join(".")))?;
     let spans = key.span().zip(item.as_value().and_then(Value::span));
     let (key, value) = spans.ok_or_else(|| SettingsTextError::ByHand(path.join(".")))?;
@@ -90,11 +94,13 @@ fn parts<'p>(path: &[&'p str]) -> Result<(Option<&'p str>, &'p str), SettingsTex
 /// A new line in a table that is there: below its last value.
 fn inserted(text: &str, section: Option<&str>, table: &Table, name: &str, value: &SettingValue) -> Option<String> {
     let eol = line_end(text);
+    // `a.b = 1` at the top level.
     // A table of dotted keys has no header; its keys have the name of the table in them.
     let line = match section.filter(|_| table.is_dotted()) {
         Some(section) => format!("{}.{} = {}", Key::new(section), Key::new(name), plain(value)),
         None => format!("{} = {}", Key::new(name), plain(value)),
     };
+    // The largest end, since values may be written in any order, also within dotted keys.
     let last = table.iter().filter_map(|(_, item)| item.as_value()?.span()).map(|span| span.end).max();
     let header = table.span().map(|span| span.end).filter(|_| section.is_some() && !table.is_dotted());
     let at = match (last, header, section) {
@@ -104,6 +110,7 @@ fn inserted(text: &str, section: Option<&str>, table: &Table, name: &str, value:
         (None, None, None) => 0,
         (None, None, Some(_)) => return None,
     };
+    // A last line without an end would otherwise run into the new one.
     let before = if at > 0 && !text[..at].ends_with('\n') { eol } else { "" };
     let after = if at == text.len() && !before.is_empty() { "" } else { eol };
     Some(spliced(text, at..at, &format!("{before}{line}{after}")))
@@ -145,6 +152,7 @@ fn list_over(old: &str, wanted: &[String]) -> Option<String> {
         was_kept = kept(entry);
         if was_kept {
             let mut entry = entry.clone();
+            // On the opening line the first entry needs no blank before it.
             let line = if is_first && !line.contains('\n') { "" } else { line };
             entry.decor_mut().set_prefix(format!("{above}{line}"));
             list.push_formatted(entry);
@@ -155,6 +163,7 @@ fn list_over(old: &str, wanted: &[String]) -> Option<String> {
     }
     let (head, last_line) = divided(old.trailing().as_str()?);
     above = if was_kept { head } else { above };
+    // New entries come last, in the order in which they were typed.
     for entry in wanted.iter().filter(|one| !old.iter().any(|known| known.as_str() == Some(one))) {
         let mut entry = Value::from(entry.as_str());
         let line = match (new_line, is_first) {
@@ -167,6 +176,7 @@ fn list_over(old: &str, wanted: &[String]) -> Option<String> {
         (above, is_first) = ("", false);
     }
     list.set_trailing(format!("{above}{last_line}"));
+    // The owner's habit stays; an empty list cannot end with a comma.
     list.set_trailing_comma(old.trailing_comma() && !list.is_empty());
     let in_order = list.iter().filter_map(Value::as_str).eq(wanted.iter().map(String::as_str));
     // The library drops carriage returns.

@@ -56,6 +56,7 @@ pub fn shown(sources: &ConfigSources<'_>) -> Result<Vec<ShownSetting>, ConfigErr
     let variables = EnvironmentVariables::gather(sources);
     let places = ConfigPlaces::new(sources, &variables);
     let given = origins::layers(sources, &variables, &places)?;
+    // From the end, because the last value counts; by address, as the tables are static.
     let last = |setting: &Setting| given.iter().rev().find(|given| std::ptr::eq(given.setting, setting));
     let of_section = |section: ReferenceSection| settings::in_section(section).map(move |setting| (section, setting));
     let all = ReferenceSection::ALL.into_iter().flat_map(of_section);
@@ -77,6 +78,7 @@ fn one(
     places: &ConfigPlaces<'_>,
 ) -> ShownSetting {
     let value = match (given, setting.default) {
+        // Before everything else: no form of a secret reaches a page, not even its length.
         (Some(_), _) if setting.is_secret() => "(hidden)".to_owned(),
         (Some(given), _) => written(&given.raw),
         (None, ShownDefault::Value(value) | ShownDefault::Words(value)) => value.to_owned(),
@@ -87,6 +89,7 @@ fn one(
         variable: setting.variable,
         flag: setting.flag.as_ref().map(|flag| flag.name),
         value,
+        // Backticks are for Markdown; here it is plain text.
         origin: given.map(|given| given.place.to_string().replace('`', "")),
         about: setting.doc,
         key: setting.key,
@@ -96,6 +99,7 @@ fn one(
             Some(ValueOrigin::File { .. }) => SettingSource::File,
             Some(ValueOrigin::DotEnv { .. }) => SettingSource::DotEnv,
             Some(ValueOrigin::Variable(_)) => SettingSource::Variable,
+            // What was found on this computer is passed like a flag, and wins over the file just the same.
             Some(ValueOrigin::Flag(_) | ValueOrigin::Found(_)) => SettingSource::Flag,
         },
         typed: given.filter(|_| !setting.is_secret()).map(|given| typed(&given.raw)).unwrap_or_default(),
@@ -117,6 +121,7 @@ fn written(raw: &RawValue) -> String {
         RawValue::Table(pairs) => {
             let pairs = pairs.iter().map(|(name, value)| match value {
                 // Of a vault behind Obsidian.
+                // By the name inside the table: the setting `vaults` itself is not a secret.
                 _ if name == "key" => format!("{name} = (hidden)"),
                 RawValue::Table(_) => format!("{name} = {{ {} }}", written(value)),
                 _ => format!("{name} = {}", written(value)),

@@ -36,6 +36,7 @@ impl WrittenValue {
 
 impl TelemetryDraft {
     pub(super) fn finish(self) -> Result<Option<OtlpSettings>, ConfigError> {
+        // Nothing is checked then: the same variables may be set for another program, and be wrong for us.
         if !self.enabled {
             return Ok(None);
         }

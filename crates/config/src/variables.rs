@@ -46,12 +46,14 @@ impl EnvironmentVariables {
             distrusted: Vec::new(),
             unreadable: None,
         };
+        // A relative path starts at the working folder, as in every other setting.
         let named = variables.real(dotenv_trust::VARIABLE).map(|written| sources.working_folder.join(written));
         let is_named = named.is_some();
         variables.dotenv_file = named.unwrap_or(variables.dotenv_file);
         match sources.files.read(&variables.dotenv_file) {
             Ok(text) => variables.dotenv = dotenv::parse(&text),
             // Most folders have none.
+            // A file that was named and is missing is worth a warning.
             Err(error) if file::is_absent(&error) && !is_named => {}
             Err(error) => variables.unreadable = Some(error),
         }
@@ -91,6 +93,7 @@ impl EnvironmentVariables {
     pub(super) fn set_values(&self) -> Vec<GivenValue> {
         let named = settings::all().filter_map(|setting| Some((setting, setting.variable?)));
         let mut given = Vec::new();
+        // `.env` first: values of the real environment are pushed after it, so that they win.
         for (setting, name) in named.clone() {
             for line in self.dotenv.lines.iter().filter(|line| line.name == name) {
                 let place = self.dotenv_place(name, line.number);

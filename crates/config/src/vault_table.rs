@@ -45,12 +45,14 @@ pub(super) fn from_table(name: &str, pairs: &[(String, RawValue)]) -> Result<(Ta
                 return Err(ConfigRefusal::NotOfAVault { vault: name.to_owned(), key: other.to_owned(), nearest });
             }
         }
+        // An empty list would open everything, which is the opposite of what a list is for.
         if key == "allow" && access.allow.is_none() {
             return Err(ConfigRefusal::EmptyPathList);
         }
     }
     let place = match (path, url, secret) {
         (Some(path), None, None) if certificate.is_none() => TablePlace::Folder(path),
+        // Links out of a remote vault cannot be followed from here.
         (None, Some(url), Some(key)) if access.follow.is_empty() => {
             TablePlace::Remote(AskedRemote { url, key, certificate })
         }

@@ -85,6 +85,7 @@ pub(super) fn choose(draft: &mut ConfigDraft<'_>, files: &dyn ConfigFiles) -> Re
     let asked = draft.asked.take();
     if draft.demo {
         // Only what was given on the same command line contradicts it.
+        // A vault of the file or of a variable is the everyday set-up, which `--demo` sets aside without a word.
         if asked.is_some_and(|asked| matches!(asked.place, ValueOrigin::Flag(_))) {
             draft.warnings.push(ConfigWarning::DemoWins);
         }
@@ -92,6 +93,7 @@ pub(super) fn choose(draft: &mut ConfigDraft<'_>, files: &dyn ConfigFiles) -> Re
     }
     let mut found = match asked {
         Some(mut asked) => {
+            // Before the folders, because the name of a remote vault is not a folder that could exist.
             take_remote(&mut asked, &draft.known);
             let named = NamedVaults::gather(draft, files);
             named.replace_names(&mut asked, draft.places, files)?;
@@ -114,6 +116,7 @@ impl NamedVaults {
     /// Those of the file and the variable, and those that Obsidian lists.
     pub(super) fn gather(draft: &ConfigDraft<'_>, files: &dyn ConfigFiles) -> Self {
         let places = draft.places;
+        // A remote vault has no folder that a name could be replaced by.
         let written = draft.known.iter().filter(|vault| vault.remote.is_none()).filter_map(|vault| {
             let path = places.whole(&vault.path).ok()?;
             Some((vault.name.clone().unwrap_or_else(|| places.basename(&path)), path))
@@ -123,6 +126,7 @@ impl NamedVaults {
         let listed = listed.map(|path| (places.basename(&path), path));
         let mut named: Vec<(String, PathBuf)> = Vec::new();
         for vault in written.chain(listed) {
+            // The same folder under two names stays twice: either name finds it.
             if !named.contains(&vault) {
                 named.push(vault);
             }
@@ -184,10 +188,12 @@ impl NamedVaults {
 
 /// Puts vaults behind Obsidian in place of their names on the command line.
 fn take_remote(asked: &mut RequestedVaults, known: &[AskedVault]) {
+    // Elsewhere a word is a path; only on the command line it may be a name.
     if !matches!(asked.place, ValueOrigin::Flag(_)) {
         return;
     }
     for vault in asked.vaults.iter_mut().filter(|vault| vault.name.is_none()) {
+        // The last one, as for every setting.
         let named = known.iter().rfind(|known| known.remote.is_some() && known.name.as_ref() == Some(&vault.path));
         if let Some(named) = named {
             *vault = named.clone();
@@ -217,6 +223,7 @@ fn existing(
         }
         let path = places.whole(given).map_err(|refused| refused.at(place()))?;
         if !files.is_folder(&path) {
+            // Only a single word on the command line could have been meant as a name.
             let nearest = named
                 .nearest(given)
                 .filter(|_| name.is_none() && matches!(asked.place, ValueOrigin::Flag(_)) && is_name(given));
@@ -248,8 +255,10 @@ fn with_certificate(
 
 /// Rules belong to a folder: naming it on the command line does not open what the file closes.
 fn keep_rules(found: &mut [ChosenVault], draft: &ConfigDraft<'_>) -> Result<(), ConfigError> {
+    // Rules of a remote vault are found by its name, which already brought them along.
     for (ruled, place) in draft.ruled.iter().filter(|(ruled, _)| ruled.remote.is_none()) {
         let path = draft.places.whole(&ruled.path).map_err(|refused| refused.at(place.clone()))?;
+        // A vault with its own rules keeps them; two different sets for one folder are refused below.
         for vault in found.iter_mut().filter(|vault| vault.path == path && !has_rules(&vault.access)) {
             vault.access = ruled.access.clone();
         }
@@ -295,6 +304,7 @@ fn each_folder_once(
             Some(other) if other.access != vault.access => {
                 return Err(ConfigError::TwoRules { path: vault.path, names: [other.name.clone(), vault.name] });
             }
+            // The same vault twice, word for word: nothing to say.
             Some(other) if other.name == vault.name => {}
             Some(other) => {
                 let (kept, dropped) = (other.name.clone(), vault.name);
@@ -315,6 +325,7 @@ fn each_name_once(found: Vec<ChosenVault>, warnings: &mut Vec<ConfigWarning>) ->
             return vault;
         }
         let mut numbered = (2_usize..).map(|number| format!("{}-{number}", vault.name));
+        // The numbers never end, so one is always free; the alternative only satisfies the type.
         let name = numbered.find(|name| taken.insert(name.clone())).unwrap_or_else(|| vault.name.clone());
         warnings.push(ConfigWarning::Renamed {
             wanted: vault.name.clone(),

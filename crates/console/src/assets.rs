@@ -16,6 +16,7 @@ pub struct ConsoleAsset {
 }
 
 /// As many digits of a hash as distinguish versions.
+// Twelve hexadecimal digits are 48 bits: far more than the few builds that one browser meets, and addresses stay short.
 const DIGITS: usize = 12;
 
 const CSS: &str = "text/css; charset=utf-8";
@@ -51,6 +52,7 @@ const ICON: &str = include_str!("../static/icon.svg");
 const MOST_ON_ICON: usize = 9;
 
 static ASSETS: LazyLock<Vec<ConsoleAsset>> = LazyLock::new(|| {
+    // One hash over all files: a script that imports another by name gets the version that belongs to it.
     let all: Vec<u8> = FILES.iter().flat_map(|(_, _, bytes)| bytes.iter().copied()).collect();
     let hash = ContentHash::of(&all).to_string();
     let digits: String = hash.trim_start_matches("sha256:").chars().take(DIGITS).collect();
@@ -79,6 +81,7 @@ fn numbered_icon(number: usize) -> Vec<u8> {
         "<circle cx=\"44\" cy=\"44\" r=\"20\" fill=\"#b3261e\"/><text x=\"44\" y=\"54\" font-family=\"sans-serif\" \
          font-size=\"28\" font-weight=\"700\" text-anchor=\"middle\" fill=\"#fff\">{shown}</text></svg>"
     );
+    // The icon is our own file, so its last tag is known; nothing here is text of others.
     ICON.trim_end().replace("</svg>", &badge).into_bytes()
 }
 
@@ -89,6 +92,7 @@ pub fn find_asset(address: &str) -> Option<&'static ConsoleAsset> {
 
 /// The address of a file.
 pub(crate) fn address_of(name: &str) -> &'static str {
+    // A name that is not in the list is a mistake in a template; the page is drawn without that file.
     ASSETS.iter().find(|asset| asset.name == name).map_or("", |asset| &asset.address)
 }
 

@@ -13,8 +13,10 @@ const MOST_TAGS: usize = 500;
 /// made and changed (in seconds, 0 if that is unknown), their sizes and folders, the links as pairs, where the tags of each note
 /// begin, the tags, and the names as JSON.
 pub fn graph_bytes(graph: &NoteGraph, places: &[DrawnPoint]) -> Vec<u8> {
+    // The list begins with the most frequent, so cutting it leaves out the rarest.
     let shown_tags = graph.tags.len().min(MOST_TAGS);
     let is_shown = |tag: &&u32| (**tag as usize) < shown_tags;
+    // A name is a label on one line; a line break in a file name would move the labels after it.
     let shown = |names: &[String]| names.iter().map(|name| one_line(name).into_owned()).collect::<Vec<_>>();
     let names = json!({
         "mark": graph.mark(),
@@ -24,6 +26,7 @@ pub fn graph_bytes(graph: &NoteGraph, places: &[DrawnPoint]) -> Vec<u8> {
     let names = names.to_string();
     let uses: usize = graph.notes.iter().map(|note| note.tags.iter().filter(is_shown).count()).sum();
     let mut bytes = NumberRow(Vec::with_capacity(28 * graph.notes.len() + 8 * graph.links.len() + names.len()));
+    // The magic number comes first, before the four counts.
     for count in [graph.notes.len(), graph.links.len(), uses, names.len()] {
         if bytes.0.is_empty() {
             bytes.push(MAGIC);
@@ -33,9 +36,12 @@ pub fn graph_bytes(graph: &NoteGraph, places: &[DrawnPoint]) -> Vec<u8> {
     let place = |at: usize| places.get(at).copied().unwrap_or_default();
     (0..graph.notes.len()).for_each(|at| bytes.push(place(at).x.to_bits()));
     (0..graph.notes.len()).for_each(|at| bytes.push(place(at).y.to_bits()));
+    // Seconds since 1970 fit into 32 bits until 2106; a file from before 1970 counts as unknown.
     let seconds = |time: Option<jiff::Timestamp>| {
         fitting(time.and_then(|time| u64::try_from(time.as_second()).ok()).unwrap_or_default())
     };
+    // Columns rather than records: the script reads each as one typed array on the same bytes, which must be aligned to
+    // four.
     graph.notes.iter().for_each(|note| bytes.push(seconds(note.since())));
     graph.notes.iter().for_each(|note| bytes.push(seconds(note.modified)));
     graph.notes.iter().for_each(|note| bytes.push(fitting(note.bytes)));
@@ -52,6 +58,7 @@ pub fn graph_bytes(graph: &NoteGraph, places: &[DrawnPoint]) -> Vec<u8> {
         bytes.push(start);
     }
     graph.notes.iter().flat_map(|note| note.tags.iter().filter(is_shown)).for_each(|tag| bytes.push(*tag));
+    // Last, because their length is not a multiple of four.
     bytes.0.extend_from_slice(names.as_bytes());
     bytes.0
 }
@@ -66,6 +73,7 @@ impl NumberRow {
 
 /// The largest number that fits, if it does not.
 fn fitting(number: u64) -> u32 {
+    // A size or a count that is too large is only drawn too small, which is better than no picture.
     u32::try_from(number).unwrap_or(u32::MAX)
 }
 

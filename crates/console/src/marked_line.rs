@@ -11,6 +11,7 @@ use crate::shown_text::{ShownText, push_marked};
 const LONGEST_LINE: usize = 2_000;
 /// Of a longer line, around each of its differences.
 const SHORTEST_WINDOW: usize = 120;
+// With the shortest windows this is two and a half times the longest line.
 const MOST_WINDOWS: usize = 40;
 /// Longer differing parts of lines are not compared by words.
 const LONGEST_COMPARED: usize = 1 << 20;
@@ -46,6 +47,7 @@ pub(crate) fn line_around(line: &str, differs: &[Range<usize>], address: NoteAdd
         at = window.end;
     }
     parts.push(left_out(&line[at..]));
+    // What is in a window is visible, so only differences past the last one are announced.
     if at < line.len() && differs.len() > MOST_WINDOWS {
         let more = counted(differs.len() - MOST_WINDOWS, "change");
         parts.push(format!("({more} among what is not shown)"));
@@ -62,6 +64,7 @@ fn windows(line: &str, differs: &[Range<usize>]) -> Vec<Range<usize>> {
         return iter::once(0..line.len()).collect();
     }
     // One difference has the room of all.
+    // The room is shared evenly, but a window that is too short shows no words around its difference.
     let most = (LONGEST_LINE / differs.len().max(1)).max(SHORTEST_WINDOW);
     let mut windows: Vec<Range<usize>> = Vec::new();
     for span in differs.iter().take(MOST_WINDOWS) {
@@ -69,11 +72,13 @@ fn windows(line: &str, differs: &[Range<usize>]) -> Vec<Range<usize>> {
         // Some text before the difference shows where it is.
         let start = line[..from].char_indices().rev().nth(most / 4).map_or(0, |(at, _)| at);
         let end = end_of(start, most);
+        // Windows that touch are joined, so that no character is shown twice.
         match windows.last_mut().filter(|before| start <= before.end) {
             Some(before) => before.end = before.end.max(end),
             None => windows.push(start..end),
         }
     }
+    // A line that differs nowhere or was not compared: its start is all that can be shown of it.
     if windows.is_empty() {
         windows.push(0..end_of(0, LONGEST_LINE));
     }
@@ -91,9 +96,12 @@ fn differences_within(patience: Duration, old: &str, new: &str) -> (Vec<Range<us
     let common = |one: &mut dyn Iterator<Item = u8>, other: &mut dyn Iterator<Item = u8>| {
         one.zip(other).take_while(|(one, other)| one == other).count()
     };
+    // The ends that both lines share are found in one pass, which leaves only the middle to the costly comparison.
     let before = common(&mut old.bytes(), &mut new.bytes());
     let rest = old.len().min(new.len()) - before;
+    // The common end may not overlap the common start: in `aa` and `aaa` the same letters would count twice.
     let after = common(&mut old.bytes().rev(), &mut new.bytes().rev()).min(rest);
+    // Bytes can agree in the middle of a character; both lines are cut at the same boundary before it.
     let start = old.floor_char_boundary(before).min(new.floor_char_boundary(before));
     let ends = (old.ceil_char_boundary(old.len() - after), new.ceil_char_boundary(new.len() - after));
     let (old_part, new_part) = (&old[start..ends.0.max(start)], &new[start..ends.1.max(start)]);
@@ -121,6 +129,7 @@ fn differences_within(patience: Duration, old: &str, new: &str) -> (Vec<Range<us
 pub(crate) fn marked_line(parts: &[LinePart<'_>], address: NoteAddress<'_>) -> String {
     let line: String = parts.iter().map(|part| part.text).collect();
     let (mut html, mut at) = (String::with_capacity(line.len() + 16), 0);
+    // Links are found in the whole line, because a change may begin in the middle of one.
     for NoteLink { span, name } in note_links(&line) {
         let address = address(&name);
         // In a file that is not a note, brackets do not make a link.
@@ -128,6 +137,7 @@ pub(crate) fn marked_line(parts: &[LinePart<'_>], address: NoteAddress<'_>) -> S
             continue;
         }
         push_parts(&mut html, parts, at..span.start);
+        // The address is made from the name of a note, which is text of others, so it is escaped like any.
         html.push_str(&format!("<a href=\"{}\">", ShownText::line(&address)));
         push_parts(&mut html, parts, span.clone());
         html.push_str("</a>");
@@ -141,6 +151,7 @@ pub(crate) fn marked_line(parts: &[LinePart<'_>], address: NoteAddress<'_>) -> S
 fn push_parts(html: &mut String, parts: &[LinePart<'_>], span: Range<usize>) {
     let mut start = 0;
     let length: usize = parts.iter().map(|part| part.text.len()).sum();
+    // Counted over all parts: only blanks at the end of the whole line are invisible.
     let blanks: usize =
         parts.iter().rev().flat_map(|part| part.text.bytes().rev()).take_while(|byte| *byte == b' ').count();
     let ends = length - blanks;
@@ -170,6 +181,7 @@ fn note_links(line: &str) -> Vec<NoteLink> {
         let Some(length) = line[open..].find("]]") else { break };
         let end = open + length + 2;
         let inside = &line[open + 2..end - 2];
+        // None of these can be in a name that Obsidian links to.
         let name = inside.split(['|', '#', '^']).next().unwrap_or_default().trim();
         // The innermost brackets are the link.
         if let Some(inner) = inside.rfind("[[") {

@@ -23,9 +23,11 @@ pub(crate) fn property_rows(before: Option<&str>, after: Option<&str>) -> Vec<Pr
     let (Some(before), Some(after)) = (properties(before), properties(after)) else { return Vec::new() };
     let value =
         |all: &Properties, name: &str| all.iter().find(|(known, _)| known == name).map(|(_, value)| value).cloned();
+    // Properties that were there come first, in the order of the file, then the new ones in theirs.
     let added = after.iter().filter(|(name, _)| value(&before, name).is_none());
     let changed = before.iter().chain(added).map(|(name, _)| (name, value(&before, name), value(&after, name)));
     changed
+        // Values are compared, not text: a value in other quotes has not changed.
         .filter(|(_, before, after)| before != after)
         .take(MOST_ROWS)
         .map(|(name, before, after)| PropertyRow {
@@ -39,8 +41,10 @@ pub(crate) fn property_rows(before: Option<&str>, after: Option<&str>) -> Vec<Pr
 /// `None` if they cannot be read; a text without properties has none.
 fn properties(text: Option<&str>) -> Option<Properties> {
     let text = text.unwrap_or_default();
+    // The parser expects text as callers see it: without a byte order mark, and with `\n`.
     let text = text.strip_prefix('\u{feff}').unwrap_or(text).replace("\r\n", "\n");
     match Frontmatter::find(&text) {
+        // If one version cannot be read there is no table: half of it would look like removed properties.
         Some(found) => found.properties(&text).ok(),
         None => Some(Vec::new()),
     }

@@ -15,6 +15,7 @@ pub struct ShownText(String);
 impl ShownText {
     /// One line: a name, a path, a word.
     pub fn line(text: &str) -> Self {
+        // Escaped last, together with what `one_line` writes in place of invisible characters.
         Self(escaped(&one_line(text)))
     }
 
@@ -58,6 +59,7 @@ impl ShownText {
             }
             html.push_str(&mark);
             html.push_str(END);
+            // The tab itself follows its mark, so that columns stay aligned.
             if c == '\t' {
                 html.push(c);
             }
@@ -88,6 +90,7 @@ impl ShownText {
 }
 
 impl Display for ShownText {
+    // Templates write it with `|safe`: it is the one type that may be, because `escaped` has run.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }

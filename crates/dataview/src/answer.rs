@@ -116,6 +116,7 @@ impl DqlResult {
             }
             Self::List { shows_id, entries } => {
                 let entry = |entry: &ListEntry| match &entry.value {
+                    // Without ids the list holds bare values.
                     Some(value) if *shows_id => json!({ "key": typed_json(&entry.id), "value": typed_json(value) }),
                     Some(value) => typed_json(value),
                     None => typed_json(&entry.id),
@@ -168,6 +169,7 @@ impl DqlTask {
             ("text", Some(json!(self.text))),
             ("path", outermost.then(|| json!(self.path))),
             ("line", Some(json!(self.line))),
+            // What is absent is left out, not null.
             ("section", self.section.as_deref().map(|section| json!(section))),
             ("blockId", self.block_id.as_deref().map(|id| json!(id))),
             ("symbol", (&*self.symbol != "-").then(|| json!(self.symbol))),
@@ -184,6 +186,7 @@ impl DqlTask {
         if let Some(status) = self.status {
             written.insert("status".to_owned(), json!(status.to_string()));
             written.insert("completed".to_owned(), json!(is_done(status)));
+            // It follows from the task itself unless a child says otherwise.
             if self.is_fully_completed() != is_done(status) {
                 written.insert("fullyCompleted".to_owned(), json!(self.is_fully_completed()));
             }
@@ -195,6 +198,7 @@ impl DqlTask {
     }
 
     fn is_fully_completed(&self) -> bool {
+        // An item without a box does not count as open.
         self.status.is_none_or(is_done) && self.children.iter().all(Self::is_fully_completed)
     }
 }

@@ -128,6 +128,7 @@ impl<'v> Cell<'v> {
             Self::Duration(_) => CellType::Duration,
             Self::Link(_) => CellType::Link,
             Self::List(_) => CellType::Array,
+            // A query cannot tell which of its objects are looked up lazily.
             Self::Object(_) | Self::Record(_) | Self::File(_) => CellType::Object,
             Self::Function(_) => CellType::Function,
             Self::Widget(_) => CellType::Widget,
@@ -156,6 +157,7 @@ impl<'v> Cell<'v> {
             // A non-number is not zero.
             Self::Number(number) => *number != 0.0,
             Self::Text(text) => !text.is_empty(),
+            // The first instant of 1970 is falsy, as the number of its milliseconds is.
             Self::Date(date) => date.milliseconds() != 0.0,
             Self::Duration(duration) => duration.total_milliseconds() != 0.0,
             Self::Link(link) => !link.path.is_empty(),
@@ -182,6 +184,7 @@ pub(super) fn number_value(number: f64) -> Value {
 pub(super) fn in_script_order<V>(mut entries: Vec<(Rc<str>, V)>) -> Vec<(Rc<str>, V)> {
     let index = |name: &str| {
         // What JavaScript takes for an array index: no leading zeros, and below 2^32 - 1.
+        // More than ten digits cannot be below the limit.
         let fits = name == "0" || (!name.starts_with('0') && name.len() <= 10);
         let number = name.bytes().all(|byte| byte.is_ascii_digit()).then(|| name.parse::<u32>().ok()).flatten();
         number.filter(|number| fits && *number < u32::MAX)

@@ -33,6 +33,7 @@ impl<'s, 'v> FieldScope<'s, 'v> {
     }
 
     fn variable(&self, engine: &QueryEngine<'v>, name: &str) -> Cell<'v> {
+        // A field of the row wins over the global, so that a note may have a field called `this`.
         match self.row.and_then(|row| row.get(engine, name)) {
             Some(value) => value,
             None if name == "this" => engine.this(),
@@ -43,6 +44,7 @@ impl<'s, 'v> FieldScope<'s, 'v> {
     /// A parameter that was given, the innermost of this name.
     fn given(&self, name: &str) -> Option<Cell<'v>> {
         let both = self.names.iter().zip(self.parameters).rev();
+        // A lambda within another may reuse the name of a parameter.
         both.filter(|(known, _)| ***known == *name).find_map(|(_, value)| value.clone())
     }
 }
@@ -68,6 +70,7 @@ pub(super) fn evaluate<'v>(
         BoundField::File(field) => match scope.row.map(|row| (row, row.file_page())) {
             Some((_, Some(page))) => Ok(file_value(engine, page, *field).unwrap_or(Cell::Null)),
             Some((row, None)) => {
+                // The row is a group or a line of a table, or has another `file` put over its own.
                 let file = row.get(engine, "file").unwrap_or(Cell::Null);
                 let name = FileField::ALL.iter().find(|(_, known)| known == field).map_or("", |(name, _)| name);
                 index(engine, &file, &Cell::text(name))
@@ -113,6 +116,7 @@ pub(super) fn evaluate<'v>(
             let arguments = all(arguments)?;
             match function {
                 Ok(function) => call_function(engine, *function, &arguments),
+                // Only now: the arguments may fail first, and that error is the one to report.
                 Err(name) => FieldError::row(format!("Unrecognized function name '{name}'")),
             }
         }
@@ -182,6 +186,7 @@ fn indexed<'v>(
 fn call_value<'v>(engine: &QueryEngine<'v>, value: &Cell<'v>, arguments: &[Cell<'v>]) -> FieldResult<'v> {
     match value {
         Cell::Function(function) => call_lambda(engine, function, arguments),
+        // A function can be called through its name in a text, as in Dataview.
         Cell::Text(name) => match FunctionName::of(name) {
             Some(function) => call_function(engine, function, arguments),
             None => FieldError::row(format!("Unrecognized function name '{name}'")),
@@ -198,6 +203,7 @@ pub(super) fn call_lambda<'v>(
 ) -> FieldResult<'v> {
     engine.calling(|| {
         let mut parameters = function.captured.clone();
+        // A missing argument stays missing and is looked up later, unlike a null that was given.
         parameters.extend((0..function.lambda.parameters).map(|at| arguments.get(at).cloned()));
         let scope = FieldScope { row: function.row.as_ref(), names: &function.lambda.names, parameters: &parameters };
         evaluate(engine, &function.lambda.body, scope)
@@ -232,6 +238,7 @@ pub(super) fn index<'v>(engine: &QueryEngine<'v>, value: &Cell<'v>, name: &Cell<
             FieldError::row("can only index into objects with strings (a.b or a[\"b\"])")
         }
         (Cell::Link(link), Cell::Text(name)) => {
+            // A link to nothing has null for every name.
             let Some(page) = engine.linked_page(link) else { return Ok(Cell::Null) };
             Ok(RecordData::page(page).get(engine, name).unwrap_or(Cell::Null))
         }
@@ -253,6 +260,7 @@ pub(super) fn index<'v>(engine: &QueryEngine<'v>, value: &Cell<'v>, name: &Cell<
             engine.list(found)
         }
         (Cell::Text(text), Cell::Number(at)) => {
+            // A single unit, which may be half of a letter and is then replaced.
             let unit = place(*at).map(|at| utf16_slice(text, at, at + 1)).filter(|unit| !unit.is_empty());
             Ok(unit.map_or(Cell::Null, Cell::text))
         }
@@ -287,6 +295,7 @@ fn date_part<'v>(date: &LuxonDate, name: &str) -> Cell<'v> {
         "minute" => wall.minute,
         "second" => wall.second,
         "millisecond" => wall.millisecond,
+        // An unknown unit is null and not an error.
         _ => return Cell::Null,
     };
     #[expect(clippy::cast_precision_loss, reason = "parts of dates are small")]

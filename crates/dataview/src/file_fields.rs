@@ -69,6 +69,7 @@ impl FileField {
 
 /// All that there is.
 pub(super) fn file_entries<'v>(engine: &QueryEngine<'v>, page: &Rc<PageData<'v>>) -> Vec<(Rc<str>, Cell<'v>)> {
+    // What a file does not have is absent and not null.
     let value = |(name, field)| Some((Rc::from(name), file_value(engine, page, field)?));
     FileField::ALL.into_iter().filter_map(value).collect()
 }
@@ -81,6 +82,7 @@ pub(super) fn file_value<'v>(engine: &QueryEngine<'v>, page: &Rc<PageData<'v>>, 
     };
     let day = |date: LuxonDate| {
         let WallClock { year, month, day, .. } = date.wall();
+        // In the zone of the date: midnight in another could be another day.
         date.with_wall(WallClock::midnight(year, month, day))
     };
     // Not every file system knows when a file was made.
@@ -98,6 +100,7 @@ pub(super) fn file_value<'v>(engine: &QueryEngine<'v>, page: &Rc<PageData<'v>>, 
         FileField::Aliases => texts(page_aliases(&**row)),
         FileField::Lists => Cell::list((0..page.items().len()).map(|item| item_cell(page, item)).collect()),
         FileField::Tasks => {
+            // Every list item with a box is a task, whatever is in it.
             let tasks = page.items().iter().enumerate().filter(|(_, item)| item.status.is_some());
             Cell::list(tasks.map(|(item, _)| item_cell(page, item)).collect())
         }
@@ -109,6 +112,7 @@ pub(super) fn file_value<'v>(engine: &QueryEngine<'v>, page: &Rc<PageData<'v>>, 
         FileField::Size => Cell::Number(row.bytes() as f64),
         FileField::Starred => Cell::Boolean(row.is_bookmarked()),
         FileField::Frontmatter => {
+            // With names as they are written: canonical ones are for fields of the page.
             let properties = row.properties(&|name| name != POSITION);
             let entry = |(name, value): (String, lapidary_query::Value)| (Rc::from(name), plain_cell(engine, &value));
             Cell::object(properties.into_iter().map(entry).collect())
@@ -128,6 +132,7 @@ fn all_tags(page: &PageData<'_>) -> Vec<String> {
         // `#a/b/c` is also `#a/b` and `#a`.
         let ends: Vec<usize> = tag.match_indices('/').map(|(at, _)| at).take(MOST_TAG_LEVELS).collect();
         let above: Vec<String> = ends.into_iter().rev().map(|end| tag[..end].to_owned()).collect();
+        // The tag before those above it, as Dataview orders them.
         found.insert(tag);
         found.extend(above);
     }

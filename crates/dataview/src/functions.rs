@@ -130,6 +130,7 @@ pub(super) fn call_function<'v>(
     arguments: &[Cell<'v>],
 ) -> FieldResult<'v> {
     engine.step()?;
+    // A list in any other place is an argument as a whole.
     let places = function.vectorised(arguments.len());
     let lists = |place: &usize| match &arguments[*place] {
         Cell::List(list) => Some((*place, list)),
@@ -224,6 +225,7 @@ fn call_once<'v>(engine: &QueryEngine<'v>, function: FunctionName, arguments: &[
         | F::Hash
         | F::Meta => utilities::call(engine, function, arguments)?,
     };
+    // Only the function knows which types it takes, so the error is made in one place.
     found.map_or_else(|| unfit(function, arguments), Ok)
 }
 

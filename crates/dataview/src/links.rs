@@ -15,11 +15,13 @@ pub(super) fn file_link(path: &str) -> LinkValue {
 /// The last part of a path, without `.md`.
 pub(super) fn file_title(path: &str) -> &str {
     let name = path.rsplit_once('/').map_or(path, |(_, name)| name);
+    // Other extensions belong to the title, as Obsidian shows them.
     name.strip_suffix(".md").unwrap_or(name)
 }
 
 /// A link in a field, with the path that it leads to from its note.
 pub(super) fn field_link(row: &dyn Row, link: &LinkValue) -> LinkValue {
+    // Put together as it was written, because only the whole target says where the path ends.
     let written = match &link.subpath {
         Some(subpath) => format!("{}#{subpath}", link.path),
         None => link.path.clone(),
@@ -29,6 +31,7 @@ pub(super) fn field_link(row: &dyn Row, link: &LinkValue) -> LinkValue {
 }
 
 fn resolved(row: &dyn Row, path: String) -> String {
+    // An empty path is the note itself, as in `[[#Heading]]`.
     let found = if path.is_empty() { Some(row.path()) } else { row.resolve(&path) };
     found.map_or(path, str::to_owned)
 }
@@ -47,6 +50,7 @@ pub(super) fn row_link(link: &RowLink<'_>) -> LinkValue {
 pub(super) fn outlinks(row: &dyn Row) -> Vec<LinkValue> {
     let links = row.links();
     let in_frontmatter = links.iter().filter(|link| link.property.is_some());
+    // The text of a note has links and embeds mixed; Dataview gets two lists from Obsidian.
     let in_text = links.iter().filter(|link| link.property.is_none() && !link.embed);
     let embeds = links.iter().filter(|link| link.property.is_none() && link.embed);
     let all = in_frontmatter.chain(in_text).chain(embeds).map(row_link);
@@ -57,6 +61,7 @@ pub(super) fn outlinks(row: &dyn Row) -> Vec<LinkValue> {
 pub(super) fn inlinks(row: &dyn Row) -> Vec<&str> {
     let mut paths = row.backlinks();
     if links_within(row)
+        // Backlinks are sorted, and the note itself is inserted in its place.
         && let Err(place) = paths.binary_search(&row.path())
     {
         paths.insert(place, row.path());
@@ -86,6 +91,7 @@ impl PageData<'_> {
 
 /// What a link looks like: `[[path#subpath|display]]`, where a missing display is the title of the file.
 pub(super) fn link_text(link: &LinkValue) -> String {
+    // A bar would end the path and begin the display.
     let escape = |text: &str| text.replace('|', "\\|");
     let mut text = format!("{}[[{}", if link.embed { "!" } else { "" }, escape(&link.path));
     if let Some(subpath) = &link.subpath {
@@ -94,11 +100,13 @@ pub(super) fn link_text(link: &LinkValue) -> String {
     }
     text.push('|');
     match link.display.as_deref().filter(|display| !display.is_empty()) {
+        // Not escaped: whatever follows the first bar is display.
         Some(display) => text += display,
         None => {
             text += file_title(&link.path);
             if let Some(subpath) = &link.subpath {
                 text += " > ";
+                // The mark of a block is not shown.
                 text += subpath.strip_prefix('^').unwrap_or(subpath);
             }
         }

@@ -113,6 +113,7 @@ impl<'s> DqlWriter<'s> {
     }
 
     fn table<'r>(&self, headers: &[String], rows: impl Iterator<Item = &'r [Value]>) -> String {
+        // A line break would end the row of the table.
         let line = |text: String| joined_lines(&text).into_owned();
         let headers: Vec<String> = headers.iter().map(|header| line(escaped(header))).collect();
         let rows: Vec<Vec<String>> =

@@ -38,6 +38,7 @@ pub(super) fn operate<'v>(
         FieldOperator::Divide => match (left, right) {
             (Cell::Number(left), Cell::Number(right)) => Ok(Cell::Number(left / right)),
             (Cell::Duration(left), Cell::Number(right)) => scaled(left, |amount| amount / right),
+            // Null with null is null for all arithmetic; null with a number is an error.
             (Cell::Null, Cell::Null) => Ok(Cell::Null),
             _ => refused(operator, left, right),
         },
@@ -59,6 +60,7 @@ fn add<'v>(engine: &QueryEngine<'v>, left: &Cell<'v>, right: &Cell<'v>) -> Field
         (Cell::Number(left), Cell::Number(right)) => Ok(Cell::Number(left + right)),
         // A text takes anything, also null, and is checked before the other types.
         (Cell::Text(text), other) => {
+            // The text may be long, so it is paid for before both are joined.
             let other = cell_text(engine, other)?;
             engine.hold(text.len() + other.len())?;
             Ok(Cell::text(format!("{text}{other}")))
@@ -76,8 +78,10 @@ fn add<'v>(engine: &QueryEngine<'v>, left: &Cell<'v>, right: &Cell<'v>) -> Field
             engine.steps(left.items.len() + right.items.len())?;
             engine.list(left.items.iter().chain(&right.items).cloned().collect())
         }
+        // A note without the date gives null rather than an error for its row.
         (Cell::Null, Cell::Null | Cell::Date(_)) | (Cell::Date(_), Cell::Null) => Ok(Cell::Null),
         (Cell::Object(_) | Cell::Record(_) | Cell::File(_), Cell::Object(_) | Cell::Record(_) | Cell::File(_)) => {
+            // In order, so that the result has the names of the left side first.
             let mut entries: IndexMap<Rc<str>, Cell<'v>> = object_entries(engine, left).into_iter().collect();
             // Entries of the right side replace those of the left.
             entries.extend(object_entries(engine, right));
@@ -91,6 +95,7 @@ fn add<'v>(engine: &QueryEngine<'v>, left: &Cell<'v>, right: &Cell<'v>) -> Field
 fn subtract<'v>(left: &Cell<'v>, right: &Cell<'v>) -> FieldResult<'v> {
     match (left, right) {
         (Cell::Number(left), Cell::Number(right)) => Ok(Cell::Number(left - right)),
+        // Dataview normalises every length of time that it calculates.
         (Cell::Date(left), Cell::Date(right)) => Ok(Cell::duration(left.difference(right).normalised())),
         (Cell::Date(date), Cell::Duration(duration)) => Ok(Cell::date(date.minus(duration))),
         (Cell::Duration(left), Cell::Duration(right)) => Ok(Cell::duration(left.plus(&right.negated()).normalised())),
@@ -124,6 +129,7 @@ fn scaled<'v>(duration: &DurationValue, change: impl Fn(f64) -> f64) -> FieldRes
 }
 
 fn repeated<'v>(engine: &QueryEngine<'v>, text: &str, times: f64) -> FieldResult<'v> {
+    // In the words of JavaScript's `repeat`.
     if times.is_infinite() && times > 0.0 {
         return FieldError::row("Invalid count value: Infinity");
     }

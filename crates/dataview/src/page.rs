@@ -98,6 +98,7 @@ impl<'v> PageData<'v> {
         self.items.get_or_init(|| {
             let mut all = PageItems::default();
             for item in self.row.items() {
+                // Marker and text of all items lie in one string, which takes far fewer allocations.
                 let marker_start = all.texts.len();
                 all.texts += item.marker;
                 let text_start = all.texts.len();
@@ -120,11 +121,13 @@ impl<'v> PageData<'v> {
             all.holds_open_task = vec![false; all.items.len()];
             // Children come after their parents, so backwards each is complete before its parent asks.
             for (at, item) in all.items.iter().enumerate().rev() {
+                // A parent that comes later could close a circle.
                 let Some(parent) = item.parent.filter(|parent| *parent < at) else { continue };
                 let is_open = item.status.is_some() && !item.is_done();
                 all.holds_open_task[parent] |= is_open || all.holds_open_task[at];
                 all.children[parent].push(at);
             }
+            // They were collected backwards.
             all.children.iter_mut().for_each(|children| children.reverse());
             all
         })
@@ -142,6 +145,7 @@ impl<'v> PageData<'v> {
     fn all_item_fields(&self) -> &ItemFields {
         self.item_fields.get_or_init(|| {
             let mut written = Vec::new();
+            // A field outside of all lists belongs to the page only.
             self.row.visit_fields(&mut |field| {
                 written.extend(field.item.map(|item| ItemField {
                     item,
@@ -149,6 +153,7 @@ impl<'v> PageData<'v> {
                     value: field.value.to_owned(),
                 }));
             });
+            // Stable, so that the fields of an item stay in the order in which they are written.
             written.sort_by_key(|field| field.item);
             let mut by_name: Vec<usize> = (0..written.len()).collect();
             by_name.sort_by(|a, b| {
@@ -179,6 +184,7 @@ impl<'v> PageData<'v> {
         let links = self.item_links.get_or_init(|| {
             let links = self.row.links();
             let mut own: Vec<_> = links.iter().filter(|link| link.property.is_none()).collect();
+            // By line, to be found with a binary search; embeds last, as Dataview has them.
             own.sort_by_key(|link| (link.line, link.embed));
             own.into_iter().map(|link| ItemLink { line: link.line, link: row_link(link) }).collect()
         });
@@ -216,6 +222,7 @@ impl<'v> PageData<'v> {
             blocks.sort_by_key(|(line, _)| *line);
             blocks
         });
+        // A block id may be on any line of the item.
         let first = blocks.partition_point(|(line, _)| *line < item.line);
         let found = blocks.get(first).filter(|(line, _)| *line < item.line + item.line_count);
         found.map(|(_, id)| id.as_str())
@@ -258,6 +265,7 @@ impl<'v> PageData<'v> {
         }
         let mut exact = FieldValues::default();
         let mut alike: Vec<(Rc<str>, Cell<'v>)> = Vec::new();
+        // A canonical name is compared as it is; only the others have to be converted.
         let fits = |name: &str| name == wanted || (!is_canonical(name) && has_canonical_name(name, wanted));
         self.visit_values(engine, &fits, &mut |name, value| {
             if name == wanted {

@@ -48,6 +48,7 @@ impl<'v> RecordData<'v> {
 
     /// What [`Self::with`] takes in memory, with the allocator's own part.
     pub(super) fn size_with_one_more(&self) -> usize {
+        // An estimate: allocators round up and keep a header.
         const ALLOCATION: usize = 32;
         size_of::<Self>() + (self.extra.len() + 1) * size_of::<(Rc<str>, Cell<'_>)>() + 2 * ALLOCATION
     }
@@ -65,6 +66,7 @@ impl<'v> RecordData<'v> {
             RecordBase::Object(object) => object.depth,
             _ => 1,
         };
+        // Values of FLATTEN lie one level below the row.
         self.extra.iter().map(|(_, cell)| 1 + cell.depth()).fold(base, usize::max)
     }
 
@@ -75,6 +77,7 @@ impl<'v> RecordData<'v> {
 
     /// The page whose `file` the row has, unless another `file` was put over it.
     pub(super) fn file_page(&self) -> Option<&Rc<PageData<'v>>> {
+        // The caller then looks the name up like any other.
         if self.extra.iter().any(|(name, _)| **name == *"file") {
             return None;
         }
@@ -96,6 +99,7 @@ impl<'v> RecordData<'v> {
             RecordBase::Item { page, item, with_page } => {
                 let own = item_value(engine, page, *item, name);
                 match own {
+                    // An item's own field `file` comes first.
                     None if *with_page && name == "file" => Some(Cell::File(Rc::clone(page))),
                     None if *with_page => page.field(engine, name),
                     own => own,
@@ -130,6 +134,7 @@ impl<'v> RecordData<'v> {
             all.entry(name).or_insert(value);
         }
         for (name, value) in &self.extra {
+            // FLATTEN hides what the row had, in the place where it was.
             all.insert(Rc::clone(name), value.clone());
         }
         in_script_order(all.into_iter().collect())

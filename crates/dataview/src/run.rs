@@ -102,6 +102,7 @@ impl StepErrors {
 pub(super) fn run<'v>(engine: &QueryEngine<'v>, query: &ParsedQuery, at: &mut usize) -> Result<DqlAnswer, QueryHalt> {
     *at = query.source_at;
     let mut reader = SourceReader { engine, steps: Vec::new() };
+    // Without FROM a query runs over the whole vault.
     let everything = SourceSyntax::Folder(String::new());
     let (source, text) = query.source.as_ref().map_or((&everything, None), |(source, text)| (source, Some(text)));
     let found = reader.read(source)?;
@@ -112,6 +113,7 @@ pub(super) fn run<'v>(engine: &QueryEngine<'v>, query: &ParsedQuery, at: &mut us
         steps.push(QueryStep { name: text.cloned().unwrap_or_default(), rows: count, index: None });
     }
     let is_task = matches!(query.header, QueryHeader::Task);
+    // An estimate of what a row takes before any clause has run.
     engine.context.hold(count * 128)?;
     let mut rows = Vec::with_capacity(count);
     for number in found.pages.iter() {
@@ -120,6 +122,7 @@ pub(super) fn run<'v>(engine: &QueryEngine<'v>, query: &ParsedQuery, at: &mut us
         // Not kept by the engine: all rows at once would fill memory with what they have read.
         let page = Rc::new(PageData::new(row));
         if is_task {
+            // Only items with a box are tasks; other items are reached as their children.
             let tasks = page.items().iter().enumerate().filter(|(_, item)| item.status.is_some());
             rows.extend(tasks.map(|(item, _)| {
                 let base = RecordBase::Item { page: Rc::clone(&page), item, with_page: true };
@@ -132,6 +135,7 @@ pub(super) fn run<'v>(engine: &QueryEngine<'v>, query: &ParsedQuery, at: &mut us
     if is_task {
         steps.push(QueryStep { name: "TASK".to_owned(), rows: rows.len(), index: None });
     }
+    // Rows of CSV files have no page, and a column called `file` may be anything.
     let has_own_files = is_task || found.tables.is_empty();
     if !is_task {
         // Rows of CSV files have no tasks, so a TASK query leaves them out.
@@ -191,6 +195,7 @@ impl<'v> QueryRun<'_, 'v> {
                 let rows = std::mem::take(&mut self.rows);
                 for (at, row) in rows.into_iter().enumerate() {
                     self.report(at, incoming);
+                    // A row with an error counts as dropped, not as false.
                     if errors.take(self.in_row(&field, &row))?.is_some_and(|value| value.is_truthy()) {
                         self.rows.push(row);
                     }
@@ -218,6 +223,7 @@ impl<'v> QueryRun<'_, 'v> {
         };
         let count = errors.dropped.count;
         // If no row works, the query is at fault and not the notes.
+        // Rows that fail alone are only counted, as in Dataview.
         if count > 0 && count >= incoming {
             return Err(QueryHalt::failed(format!(
                 "Every row during operation '{name}' failed with an error; first {}:\n\n                {}",
@@ -253,6 +259,7 @@ impl<'v> QueryRun<'_, 'v> {
             for ((left, right), (_, descending)) in left.0.iter().zip(&right.0).zip(&fields) {
                 match order.compare(left, right)? {
                     Ordering::Equal => {}
+                    // Each key has its own direction.
                     found if *descending => return Ok(found.reverse()),
                     found => return Ok(found),
                 }
@@ -267,6 +274,7 @@ impl<'v> QueryRun<'_, 'v> {
     fn limit(&mut self, field: &FieldSyntax) -> Result<(), QueryHalt> {
         const FAILED: &str = "Failed to execute 'limit' statement: ";
         let field = self.bind(field);
+        // Without a row: the limit is the same for all.
         match evaluate(self.engine, &field, FieldScope::of_row(None)) {
             Ok(Cell::Number(most)) => {
                 // A negative limit leaves out that many at the end, as `slice` does.
@@ -286,6 +294,7 @@ impl<'v> QueryRun<'_, 'v> {
         let mut keyed = Vec::with_capacity(self.rows.len());
         for row in std::mem::take(&mut self.rows) {
             if let Some(key) = errors.take(self.in_row(field, &row))? {
+                // Compared by where links lead, but shown as the first row wrote the key.
                 keyed.push((self.engine.resolved_key(key.clone()), key, row));
             }
         }
@@ -306,6 +315,7 @@ impl<'v> QueryRun<'_, 'v> {
             }
         }
         let name: Rc<str> = name.into();
+        // A group has `key` and `rows` and no file.
         self.has_own_files = false;
         for (key, rows) in groups {
             let rows = self.engine.list(rows).map_err(halted)?;
@@ -324,6 +334,7 @@ impl<'v> QueryRun<'_, 'v> {
 
     fn flatten(&mut self, field: &BoundField<'v>, name: &str, errors: &mut StepErrors) -> Result<(), QueryHalt> {
         let name: Rc<str> = name.into();
+        // A column of that name replaces the file of its page.
         self.has_own_files &= *name != *"file";
         for row in std::mem::take(&mut self.rows) {
             let Some(value) = errors.take(self.in_row(field, &row))? else { continue };
@@ -385,6 +396,7 @@ impl<'v> QueryRun<'_, 'v> {
         if count > 0 && count >= total {
             return Err(QueryHalt::failed(format!(
                 "Every row during final data extraction failed with an error; first {}:\n\n            {}",
+                // The larger number, as in Dataview's message.
                 count.max(3),
                 errors.listed()
             )));
@@ -434,6 +446,7 @@ impl<'v> QueryRun<'_, 'v> {
                     let value = values.first().map(|value| self.value(value)).transpose()?;
                     entries.push(ListEntry { id, value });
                 }
+                // A list without a format has nothing but ids to show.
                 (DqlResult::List { shows_id: *shows_id || format.is_none(), entries }, rows.count)
             }
             QueryHeader::Task => {
@@ -462,6 +475,7 @@ impl<'v> QueryRun<'_, 'v> {
             let values: Result<Vec<Cell<'v>>, _> = fields.iter().map(|field| self.in_row(field, &row)).collect();
             let Some(values) = errors.take(values)? else { continue };
             let Some(entry) = self.calendar_entry(&values[0], &values[1], &date.name)? else { continue };
+            // Rows are counted beyond what is shown, to tell how many there are.
             if context.shows(count) {
                 context.hold(size_of::<CalendarEntry>())?;
                 entries.push(entry);
@@ -475,10 +489,12 @@ impl<'v> QueryRun<'_, 'v> {
     fn calendar_entry(&self, date: &Cell<'v>, file: &Cell<'v>, name: &str) -> Result<Option<CalendarEntry>, QueryHalt> {
         let link = match file {
             Cell::File(page) => super::file_fields::file_value(self.engine, page, FileField::Link),
+            // Another `file` was put over it, and may have no link.
             other => index(self.engine, other, &Cell::text("link")).ok(),
         };
         let link = self.value(&link.unwrap_or(Cell::Null))?;
         match date {
+            // A row without a date is left out without an error.
             Cell::Null => Ok(None),
             Cell::Date(date) => Ok(date.to_value().map(|date| CalendarEntry { date, link })),
             other => {

@@ -37,8 +37,10 @@ pub(super) fn task_groups<'v>(
     for row in rows {
         let rows = match index(engine, row, &Cell::text("rows"))? {
             Cell::List(list) => task_groups(engine, &list.items, inner, count)?,
+            // A later clause replaced `rows` with something else.
             _ => TaskGrouping::Tasks(Vec::new()),
         };
+        // On a later page, groups without any shown task would only repeat their keys.
         if engine.context.shows_all() || !rows.is_empty() {
             let key = index(engine, row, &Cell::text(name.as_str()))?;
             found.push((cell_value(engine, &key)?, rows));
@@ -88,6 +90,7 @@ fn item_task<'v>(engine: &QueryEngine<'v>, page: &Rc<PageData<'v>>, at: usize) -
 
 /// What became of a row that is no longer a list item.
 fn loose_task<'v>(engine: &QueryEngine<'v>, row: &Cell<'v>) -> Result<DqlTask, FieldError> {
+    // Dataview shows a row by its `text`, whatever it is.
     let text = match index(engine, row, &Cell::text("text"))? {
         Cell::Text(text) => text.to_string(),
         _ => String::new(),
@@ -114,6 +117,7 @@ fn loose_task<'v>(engine: &QueryEngine<'v>, row: &Cell<'v>) -> Result<DqlTask, F
 /// The tasks that are shown at the top: those that no other shown task holds.
 pub(super) fn shown_roots(tasks: &[DqlTask]) -> Vec<&DqlTask> {
     fn mark<'t>(task: &'t DqlTask, known: &mut HashSet<(&'t str, usize)>) {
+        // By place and not by text: equal tasks are common.
         known.insert((&task.path, task.line));
         task.children.iter().for_each(|child| mark(child, known));
     }

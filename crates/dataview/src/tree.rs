@@ -110,6 +110,7 @@ fn whole_query(query: &ParsedQuery) -> Json {
     };
     json!({
         "header": header,
+        // Without the text of the source, which only explanations need.
         "source": query.source.as_ref().map(|(syntax, _)| source(syntax)),
         "clauses": query.clauses.iter().map(|found| clause(&found.kind)).collect::<Json>(),
     })

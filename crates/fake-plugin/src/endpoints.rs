@@ -14,6 +14,7 @@ const NOTE_JSON: &str = "application/vnd.olrapi.note+json";
 const JSON_LOGIC: &str = "application/vnd.olrapi.jsonlogic+json";
 
 pub(crate) fn answer(shared: &SharedPlugin, request: &RecordedRequest) -> WireReply {
+    // Even without a key, the root tells whether the server is the plugin.
     let is_known = request.header("authorization") == Some(&format!("Bearer {}", shared.key.lock()));
     if request.path == "/" {
         return WireReply::json(&status(shared.version, is_known));
@@ -47,6 +48,7 @@ pub(crate) fn answer(shared: &SharedPlugin, request: &RecordedRequest) -> WireRe
         ("open", "POST") => {
             let mut files = shared.files.lock();
             if !files.files.contains_key(rest) {
+                // The app creates a note that it is told to open.
                 files.put(rest, Vec::new());
             }
             files.active = Some(rest.to_owned());
@@ -71,10 +73,12 @@ fn status(version: FakeVersion, is_known: bool) -> Value {
 }
 
 fn file(shared: &SharedPlugin, request: &RecordedRequest, path: &str) -> WireReply {
+    // Since version 6 the app's settings cannot be reached.
     if shared.version >= FakeVersion::V6 && path.split('/').next() == Some(".obsidian") {
         return WireReply::error(40321);
     }
     let mut files = shared.files.lock();
+    // Before anything else, so that a refused request has no effect.
     if let Some(refused) = refused_condition(shared.version, &files, request, path) {
         return refused;
     }
@@ -114,9 +118,11 @@ fn get(version: FakeVersion, files: &PluginFiles, request: &RecordedRequest, pat
             .body(file.bytes.clone());
         return tagged(version, files, path, reply);
     }
+    // A folder may be named with or without a slash.
     let folder = if path.is_empty() || path.ends_with('/') { path.to_owned() } else { format!("{path}/") };
     let names = files.names_in(&folder);
     if names.is_empty() {
+        // An empty folder is unknown to the plugin, as one that does not exist.
         return WireReply::error(40400);
     }
     WireReply::json(&json!({ "files": names }))
@@ -125,12 +131,14 @@ fn get(version: FakeVersion, files: &PluginFiles, request: &RecordedRequest, pat
 fn delete(version: FakeVersion, files: &mut PluginFiles, request: &RecordedRequest, path: &str) -> WireReply {
     let folder = format!("{}/", path.trim_end_matches('/'));
     let gone: Vec<String> =
+        // Both are possible: the path does not say whether it is a folder.
         files.files.keys().filter(|known| *known == path || known.starts_with(&folder)).cloned().collect();
     if gone.is_empty() {
         return WireReply::error(40400);
     }
     for path in gone {
         files.files.remove(&path);
+        // Before version 5 a deleted file was gone at once.
         if version >= FakeVersion::V5_0 && request.query != "permanent=true" {
             files.trash.push(path);
         }
@@ -181,6 +189,7 @@ fn refused_condition(
 
 fn note_json(version: FakeVersion, files: &PluginFiles, path: &str) -> WireReply {
     let Some(note) = files.note(path, version < FakeVersion::V6) else { return WireReply::error(40400) };
+    // With spaces, as the plugin writes it.
     let body = serde_json::to_vec_pretty(&note).unwrap_or_default();
     let kind = format!("{NOTE_JSON}; charset=utf-8");
     WireReply::new(200).header("Content-Type", kind).header("Content-Location", path).body(body)
@@ -195,6 +204,7 @@ fn search(shared: &SharedPlugin, request: &RecordedRequest) -> WireReply {
     let mut found = Vec::new();
     for (path, _) in files.visible().filter(|(path, _)| path.ends_with(".md")) {
         let Some(note) = files.note(path, shared.version < FakeVersion::V6) else { continue };
+        // The first unknown operator fails the whole search.
         let Some(result) = evaluate(&rule, &note) else { return WireReply::error(40070) };
         if is_truthy(&result) {
             found.push(json!({ "filename": path, "result": result }));

@@ -75,6 +75,7 @@ pub(crate) fn read_request(stream: &mut BufReader<impl Read>) -> Option<Recorded
     let mut words = line.split(' ');
     let (method, target) = (words.next()?.to_owned(), words.next()?);
     let (path, query) = target.split_once('?').unwrap_or((target, ""));
+    // The query stays encoded: its values are decoded one by one.
     let (path, query) = (decoded(path)?, query.to_owned());
     let mut headers = Vec::new();
     loop {
@@ -84,6 +85,7 @@ pub(crate) fn read_request(stream: &mut BufReader<impl Read>) -> Option<Recorded
         }
         let (name, value) = line.split_once(':')?;
         headers.push((name.to_ascii_lowercase(), value.trim().to_owned()));
+        // A test that sends this many is broken and must not hang.
         if headers.len() > MOST_HEADERS {
             return None;
         }
@@ -104,6 +106,7 @@ fn read_line(stream: &mut BufReader<impl Read>) -> Option<String> {
 
 pub(crate) fn send_reply(stream: &mut impl Write, reply: &WireReply, head_only: bool) -> io::Result<()> {
     let mut head = format!("HTTP/1.1 {} Answer\r\nContent-Length: {}\r\n", reply.status, reply.body.len());
+    // Such an answer has no body, and clients reject a length with it.
     if reply.status == 204 {
         head = format!("HTTP/1.1 {} Answer\r\n", reply.status);
     }
@@ -127,6 +130,7 @@ pub(crate) fn decoded(text: &str) -> Option<String> {
             bytes.push(*first);
             continue;
         }
+        // A cut escape makes the whole request unreadable.
         let [high, low, tail @ ..] = rest else { return None };
         let digit = |byte: u8| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
         bytes.push(digit(*high)? << 4 | digit(*low)?);

@@ -8,8 +8,10 @@ pub(crate) fn evaluate(rule: &Value, note: &Value) -> Option<Value> {
     let (operator, arguments) = rule.iter().next()?;
     let arguments = match arguments {
         Value::Array(arguments) => arguments.as_slice(),
+        // An operator with one argument may be written without the list.
         one => std::slice::from_ref(one),
     };
+    // A missing argument is null, as in JavaScript.
     let at = |number: usize| arguments.get(number).map_or(Some(Value::Null), |rule| evaluate(rule, note));
     match operator.as_str() {
         "var" => {
@@ -22,6 +24,7 @@ pub(crate) fn evaluate(rule: &Value, note: &Value) -> Option<Value> {
         "and" => {
             let mut last = Value::Null;
             for rule in arguments {
+                // The last value is the result, not only whether it is true.
                 last = evaluate(rule, note)?;
                 if !is_truthy(&last) {
                     break;

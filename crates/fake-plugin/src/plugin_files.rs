@@ -41,6 +41,7 @@ impl PluginFiles {
     }
 
     pub(crate) fn put(&mut self, path: &str, bytes: Vec<u8>) {
+        // Every change has another time, so that none is missed by comparing times.
         self.now += 1000;
         let created = self.files.get(path).map_or(self.now, |file| file.created);
         self.files.insert(path.to_owned(), PluginFile { bytes, created, modified: self.now });
@@ -54,11 +55,13 @@ impl PluginFiles {
     /// The names in a folder, whose path ends with a slash unless it is the vault.
     pub(crate) fn names_in(&self, folder: &str) -> BTreeSet<String> {
         let below = self.visible().filter_map(|(path, _)| path.strip_prefix(folder));
+        // The same folder appears once, however many files are below it.
         below.map(|rest| rest.split_once('/').map_or_else(|| rest.to_owned(), |(name, _)| format!("{name}/"))).collect()
     }
 
     pub(crate) fn note(&self, path: &str, knows_links: bool) -> Option<Value> {
         let file = self.files.get(path)?;
+        // Version 6 does not know links.
         let links = if knows_links { json!([]) } else { Value::Null };
         Some(json!({
             "path": path,

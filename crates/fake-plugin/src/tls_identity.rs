@@ -32,6 +32,7 @@ impl TlsIdentity {
             return Self { config: config(own.der().clone(), &key), pinned: own.pem() };
         }
         let authority = params.self_signed(&key).expect("a certificate");
+        // The authority's key is not kept, so a renewal makes another one.
         let issuer = Issuer::from_params(&params, &key);
         let server_key = KeyPair::generate().expect("a key");
         let mut server = self::params(false);

@@ -78,6 +78,7 @@ impl<'a> Digest<'a> {
     /// `None` if these bytes are not a digest.
     pub fn read(bytes: &'a [u8]) -> Option<Self> {
         let mut unpacker = ByteUnpacker::new(bytes);
+        // All lengths come first, so that a part is found without reading those before it.
         let mut lengths = [0; PARTS];
         for length in &mut lengths {
             *length = unpacker.length()?;
@@ -97,6 +98,7 @@ impl<'a> Digest<'a> {
     /// The keys under which the possible targets of its links are found.
     pub(crate) fn keys(&self) -> impl Iterator<Item = NameKey> + use<'a> {
         let mut unpacker = self.part(DigestPart::Keys);
+        // A fixed size for each: they are looked at by the thousands.
         std::iter::from_fn(move || unpacker.short())
     }
 

@@ -58,6 +58,7 @@ impl SharedBytes {
     pub(crate) fn of(buffer: &Arc<Vec<u8>>, range: Range<usize>) -> Option<Self> {
         // 32 bits, as there is one for every text and digest.
         let range = u32::try_from(range.start).ok()?..u32::try_from(range.end).ok()?;
+        // Also checks that the part lies within the buffer.
         buffer.get(range.start as usize..range.end as usize)?;
         Some(Self { buffer: Arc::clone(buffer), range })
     }
@@ -107,6 +108,7 @@ impl FileState {
 
     /// When the content of the digest was read, if it was.
     pub(crate) fn digested_at(&self) -> Option<i64> {
+        // A planned state was never read.
         self.digest.get().map(|known| known.read_at).filter(|at| *at != 0)
     }
 

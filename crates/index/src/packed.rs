@@ -7,6 +7,7 @@ pub(crate) struct BytePacker<'b> {
 
 impl BytePacker<'_> {
     pub(crate) fn number(&mut self, mut number: u64) {
+        // Seven bits a byte, the lowest first; the highest bit says that more follow.
         while number >= 0x80 {
             self.bytes.push((number as u8) | 0x80);
             number >>= 7;

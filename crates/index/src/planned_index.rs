@@ -46,6 +46,7 @@ impl Snapshot {
                     self.put_planned(&path, content.bytes(), planned);
                 }
                 Change::Move { from, to, before, content, .. } => {
+                    // The name on disk may have its accents in the other encoding.
                     let old = self.file(&self.spelt(from)).cloned();
                     self.remove(&self.spelt(from));
                     // Without content the file keeps its old state; a file that was never read has no text to show.
@@ -94,6 +95,7 @@ impl Snapshot {
     fn put_planned(&mut self, path: &VaultPath, bytes: &[u8], planned: &mut TextTable) {
         // Times stay those of the disk: a plan must not depend on when it is made.
         let known = self.file(path).map(|state| state.stat);
+        // The size has to fit the text that is shown for it.
         let stamp = FileStamp { size: bytes.len() as u64, ..known.unwrap_or_default().stamp };
         self.put_folders_around(path);
         self.put(path.clone(), FileStat { stamp, created: known.and_then(|stat| stat.created) });
@@ -104,6 +106,7 @@ impl Snapshot {
             read_at: 0,
         }]);
         let mut made = Vec::new();
+        // Made at once: a plan may ask for the links of what it has just written.
         digest(bytes, &mut made);
         if let Some(digest) = SharedBytes::whole(made) {
             state.set_digest(digest, 0, DigestOrigin::Content);
@@ -114,6 +117,7 @@ impl Snapshot {
     /// The same file at another path.
     fn put_again(&mut self, path: &VaultPath, old: &FileState, planned: &mut TextTable, texts: &TextTable) {
         self.put_folders_around(path);
+        // A moved file keeps its times, as on the disk.
         self.put(path.clone(), old.stat);
         let Some(state) = self.file(path).cloned() else { return };
         if let Some(text) = planned.text(old).or_else(|| texts.text(old)).cloned() {

@@ -132,6 +132,7 @@ impl Row for FileRow<'_> {
         let shown = |bytes: &[u8]| Cow::Owned(shown_text(bytes).into_owned());
         match self.bytes {
             Some(bytes) => Some(shown(bytes)),
+            // Read only now: most queries never look at the text.
             None => self.files.source().text(self.state).map(|bytes| shown(&bytes)),
         }
     }
@@ -193,6 +194,7 @@ impl Row for FileRow<'_> {
     fn backlinks(&self) -> Vec<&str> {
         match self.rows {
             Some(rows) => rows.backlinks.of(self.files, self.state, rows.go_on),
+            // Outside of a query there is only this one lookup.
             None => self.files.linking_to(&self.state.path).into_iter().map(|path| path.as_str()).collect(),
         }
     }
@@ -209,6 +211,7 @@ impl Row for FileRow<'_> {
     }
 
     fn is_bookmarked(&self) -> bool {
+        // Only a query knows the owner's marks.
         self.rows.is_some_and(|rows| rows.marks.is_bookmarked(self.path()))
     }
 
@@ -252,6 +255,7 @@ fn all_backlinks(files: &VisibleFiles, go_on: GoOn<'_>) -> HashMap<FileId, Vec<F
     for entry in files.iter().take_while(|_| go_on()) {
         let source = entry.state();
         let Some(digest) = source.digest().and_then(|digest| Digest::read(digest)) else { continue };
+        // A link within the note does not make it its own source.
         let targets = links(digest).filter(|link| !link.target.is_empty());
         let targets = targets.filter_map(|link| files.resolve(link.target, &source.path));
         // Several links from one note to another count once.

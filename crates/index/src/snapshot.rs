@@ -45,6 +45,7 @@ impl Snapshot {
     /// From everything found, both in path order.
     pub(crate) fn build(files: Vec<(VaultPath, FileStat)>, folders: Vec<VaultPath>, first_id: FileId) -> Self {
         let mut next_id = first_id;
+        // In path order, so that ids and paths are sorted alike.
         let states: Vec<Arc<FileState>> = files
             .into_iter()
             .map(|(path, stat)| {
@@ -62,6 +63,7 @@ impl Snapshot {
         folder_names.sort_unstable();
         Self {
             folder_names: SortedMap::from_sorted(folder_names.into_iter().map(|name| (name, ()))),
+            // All notes: none has been read yet.
             pending: SortedMap::from_sorted(notes.map(|state| (state.id, ()))),
             files: SortedMap::from_sorted(states.iter().map(|state| (state.path.clone(), Arc::clone(state)))),
             other_sources: SortedMap::from_sorted(
@@ -199,6 +201,7 @@ impl Snapshot {
                 before.id
             }
             None => {
+                // Never given again, so that a cache cannot take another file for this one.
                 let id = self.next_id;
                 self.next_id += 1;
                 self.names.insert((name_key(&folded_name(path.name())), id), ());
@@ -223,6 +226,7 @@ impl Snapshot {
 
     /// Nothing exists at this path any more, nor below it.
     pub(crate) fn remove(&mut self, path: &VaultPath) {
+        // Collected first, as removing changes what is walked through.
         let below: Vec<Arc<FileState>> = self.files_below(path).cloned().collect();
         below.iter().for_each(|state| self.remove_file(state));
         let folders: Vec<VaultPath> = self.folders_below(path).cloned().collect();
@@ -230,6 +234,7 @@ impl Snapshot {
             self.folders.remove(folder);
             self.folder_names.remove(&folder_key(folder));
         });
+        // The path may have been that of a file.
         if let Some(state) = self.file(path).cloned() {
             self.remove_file(&state);
         }
@@ -279,6 +284,7 @@ impl Snapshot {
                 .collect();
             tags.par_sort_unstable();
             self.tags = SortedMap::from_sorted(tags.into_iter().map(|tag| (tag, ())));
+            // Every note was among them.
             self.pending = SortedMap::default();
             return;
         }
@@ -311,6 +317,7 @@ fn keys_of_tags(state: &FileState) -> Vec<NameKey> {
         keys.extend(texts.iter().flat_map(|text| tag_keys(text.strip_prefix('#').unwrap_or(text))));
     }
     keys.sort_unstable();
+    // A note may have the same tag many times.
     keys.dedup();
     keys
 }

@@ -54,6 +54,7 @@ impl<'n> VaultRows<'n> {
 
     fn number_of(&self, id: FileId) -> Option<RowNumber> {
         let numbers = self.numbers.get_or_init(|| {
+            // By id in one list: ids are given in order, and most are in use.
             let mut numbers = vec![NO_NUMBER; self.notes().snapshot().next_id() as usize];
             for (number, state) in (0_u32..).zip(&self.states) {
                 if let Some(slot) = numbers.get_mut(state.id as usize) {
@@ -100,6 +101,7 @@ impl QueryVault for VaultRows<'_> {
             RowSelection::Files if !self.rows.marks().excludes_any() => self.all(|_| true),
             RowSelection::Files => self.all(|state| !self.rows.marks().is_excluded(state.path.as_str())),
             RowSelection::Tag(tag) | RowSelection::PageTag(tag) => {
+                // The key of the index is folded; the selection compares again.
                 self.fitting(snapshot.tagged(&tag.trim_start_matches('#').to_lowercase()), selection)
             }
             RowSelection::Folder("") => self.all(|_| true),
@@ -114,11 +116,13 @@ impl QueryVault for VaultRows<'_> {
                 let wanted = extension.to_lowercase();
                 self.all(|state| {
                     let found = state.path.name().rsplit_once('.').map_or("", |(_, found)| found);
+                    // Nearly all extensions are ASCII and need no copy.
                     found.eq_ignore_ascii_case(&wanted) || (!found.is_ascii() && found.to_lowercase() == wanted)
                 })
             }
             RowSelection::LinksTo(target) => {
                 let Some(target) = self.state(target) else { return RowSet::default() };
+                // A source that the caller may not see has no number and drops out.
                 notes.linking_to(&target.path).into_iter().filter_map(|path| self.number_at(path.as_str())).collect()
             }
             RowSelection::LinksToMissing(written) => self.fitting(snapshot.mentioning_name(written), selection),
@@ -149,6 +153,7 @@ impl QueryVault for VaultRows<'_> {
         // From the files that the caller sees: an empty folder has no rows.
         let below = format!("{path}/");
         let start = self.states.partition_point(|state| state.path.as_str() < below.as_str());
+        // The first file behind the folder's name is in it, or none is.
         self.states.get(start).is_some_and(|state| state.path.as_str().starts_with(&below))
     }
 

@@ -25,6 +25,7 @@ const SHORTEST_SIDE: u32 = 64;
 /// A picture that fits into the limits.
 pub(crate) fn scaled(bytes: &[u8], longest_side: u32, most_bytes: usize) -> Result<ScaledPicture, DecodeFault> {
     let mut reader = ImageReader::new(Cursor::new(bytes)).with_guessed_format().map_err(|_| DecodeFault::Broken)?;
+    // By the first bytes and not by the name, which a caller may have chosen.
     let format = reader.format().ok_or(DecodeFault::Broken)?;
     let media_type = media_type(format).ok_or(DecodeFault::Broken)?;
     let mut limits = Limits::default();
@@ -38,6 +39,7 @@ pub(crate) fn scaled(bytes: &[u8], longest_side: u32, most_bytes: usize) -> Resu
     if width > LONGEST_SIDE || height > LONGEST_SIDE || decoder.total_bytes() > MOST_DECODED {
         return Err(DecodeFault::TooManyPixels);
     }
+    // Broken metadata is not worth a refusal.
     let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
     let (mut picture, is_incomplete) = match DynamicImage::from_decoder(decoder) {
         Ok(picture) => (picture, is_cut_off(format, bytes)),
@@ -45,6 +47,7 @@ pub(crate) fn scaled(bytes: &[u8], longest_side: u32, most_bytes: usize) -> Resu
     };
     picture.apply_orientation(orientation);
     let upright = (picture.width(), picture.height());
+    // Before the picture is scaled, because only the file knows.
     let is_animated = is_animated(format, bytes);
     let facts = |shown: &EncodedPicture| PictureFacts {
         media_type: media_type.to_owned(),
@@ -81,6 +84,7 @@ fn encoded(picture: DynamicImage, longest_side: u32, most_bytes: usize) -> Resul
     loop {
         let (width, height) = (picture.width(), picture.height());
         let done = |media_type, bytes| EncodedPicture { media_type, width, height, bytes };
+        // Many files have a channel for transparency and no transparent pixel.
         let is_clear = picture.color().has_alpha() && has_clear_pixels(&picture);
         if is_clear {
             let bytes = png(&picture)?;
@@ -89,12 +93,14 @@ fn encoded(picture: DynamicImage, longest_side: u32, most_bytes: usize) -> Resul
             }
         }
         let flat = if is_clear { on_white(&picture) } else { DynamicImage::ImageRgb8(picture.to_rgb8()) };
+        // From the best on: the first that fits is taken.
         for quality in QUALITIES {
             let bytes = jpeg(&flat, quality)?;
             if bytes.len() <= most_bytes {
                 return Ok(done("image/jpeg", bytes));
             }
         }
+        // In steps, as the size of the file depends on what is in the picture.
         side = width.max(height) * 3 / 4;
         if side < SHORTEST_SIDE {
             return Err(DecodeFault::Output);
@@ -162,6 +168,7 @@ fn fault(error: &ImageError) -> DecodeFault {
 /// formats refuse.
 fn is_cut_off(format: ImageFormat, bytes: &[u8]) -> bool {
     const LAST: usize = 64 << 10;
+    // The mark is at the end, so that a large file is not searched as a whole.
     let tail = &bytes[bytes.len().saturating_sub(LAST)..];
     // Some programs write more after the mark.
     format == ImageFormat::Jpeg && !tail.windows(2).any(|pair| pair == [0xff, 0xd9])
@@ -172,6 +179,7 @@ fn is_animated(format: ImageFormat, bytes: &[u8]) -> bool {
     match format {
         ImageFormat::Gif => image::codecs::gif::GifDecoder::new(Cursor::new(bytes)).is_ok_and(|decoder| {
             use image::AnimationDecoder;
+            // Two are enough to know; the others are not decoded.
             decoder.into_frames().take(2).filter(Result::is_ok).count() == 2
         }),
         ImageFormat::WebP => {

@@ -31,6 +31,7 @@ pub(crate) fn write_job(mut to: impl Write, job: DecodeJob, bytes: &[u8]) -> io:
 pub(crate) fn read_job(mut from: impl BufRead) -> io::Result<(DecodeJob, Vec<u8>)> {
     let JobLine { job, bytes } = serde_json::from_slice(&line(&mut from)?)?;
     let mut read = Vec::new();
+    // Never more than was announced.
     from.take(bytes as u64).read_to_end(&mut read)?;
     if read.len() == bytes { Ok((job, read)) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
 }
@@ -54,6 +55,7 @@ pub(crate) fn write_result(mut to: impl Write, decoded: &Result<DecodedAttachmen
 /// believed.
 pub(crate) fn read_result(mut from: &[u8]) -> Option<Result<DecodedAttachment, DecodeFault>> {
     match serde_json::from_slice(&line(&mut from).ok()?).ok()? {
+        // Whatever follows a fault was not written by our child.
         ResultLine::Fault(fault) => from.is_empty().then_some(Err(fault)),
         ResultLine::Picture { facts, bytes } => {
             // Clients get these words as they are.
@@ -66,6 +68,7 @@ pub(crate) fn read_result(mut from: &[u8]) -> Option<Result<DecodedAttachment, D
 
 fn line(from: &mut impl BufRead) -> io::Result<Vec<u8>> {
     let mut line = Vec::new();
+    // A line without an end would fill memory.
     from.take(LONGEST_LINE).read_until(b'\n', &mut line)?;
     if line.ends_with(b"\n") { Ok(line) } else { Err(io::ErrorKind::InvalidData.into()) }
 }

@@ -74,6 +74,7 @@ impl ContentData {
     fn of(bytes: Vec<u8>) -> Self {
         String::from_utf8(bytes).map_or_else(
             |error| {
+                // Kept, because a refusal names the first byte that is not text.
                 let problem = NotUtf8 { valid_up_to: error.utf8_error().valid_up_to() };
                 Self::Other { bytes: error.into_bytes(), problem }
             },
@@ -96,6 +97,7 @@ impl From<String> for FileContent {
 
 impl PartialEq for FileContent {
     fn eq(&self, other: &Self) -> bool {
+        // The same content is the usual case after an edit that changed nothing.
         Arc::ptr_eq(&self.0, &other.0) || self.bytes() == other.bytes()
     }
 }

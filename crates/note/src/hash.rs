@@ -64,6 +64,7 @@ impl FromStr for ContentHash {
 impl fmt::Display for ContentHash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         const DIGITS: &[u8; 16] = b"0123456789abcdef";
+        // On the stack: a hash is written for every file of an answer.
         let mut text = [0; PREFIX.len() + 64];
         text[..PREFIX.len()].copy_from_slice(PREFIX.as_bytes());
         for (pair, byte) in text[PREFIX.len()..].chunks_exact_mut(2).zip(self.0) {
@@ -97,6 +98,7 @@ impl ExpectedHash {
 
     pub fn parse(given: &str) -> Result<Self, HashError> {
         let trimmed = given.trim();
+        // Case and prefix are accepted as callers write them.
         let hex = trimmed.strip_prefix(PREFIX).unwrap_or(trimmed).to_ascii_lowercase();
         let long_enough = (Self::MIN_DIGITS..=64).contains(&hex.len());
         if long_enough && hex.bytes().all(|byte| byte.is_ascii_hexdigit()) {

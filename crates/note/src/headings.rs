@@ -51,6 +51,7 @@ pub(crate) fn heading(text: &str, level: u8, span: Range<usize>) -> Option<Headi
     let marks = first.start + usize::from(level);
     let (style, words, end) = if is_atx(&text[first.clone()], level) {
         let (style, words) = atx(text, marks..first.end);
+        // Closing marks and blanks belong to the heading, but not to its words.
         let end = text[..first_end].trim_end().len().max(words.end);
         (style, words, end)
     } else {
@@ -59,6 +60,7 @@ pub(crate) fn heading(text: &str, level: u8, span: Range<usize>) -> Option<Headi
         (HeadingStyle::Setext, trim(text, first), underline)
     };
     let start = line_start(text, span.start);
+    // Behind the line end, or at the end of the text if there is none.
     let body = (line_end(text, end) + 1).min(text.len());
     Some(Heading {
         level,
@@ -84,6 +86,7 @@ fn is_atx(line: &str, level: u8) -> bool {
 fn atx(text: &str, rest: Range<usize>) -> (HeadingStyle, Range<usize>) {
     let words = trim(text, rest.clone());
     let open = text[words.clone()].trim_end_matches('#');
+    // Marks right behind a word are part of it: `C#`.
     if open.len() == words.len() || !(open.is_empty() || open.ends_with([' ', '\t'])) {
         // An empty heading has its words where they would be written.
         let at = if words.is_empty() { rest.end..rest.end } else { words };
@@ -97,6 +100,7 @@ fn setext_underline(text: &str, first_end: usize, end: usize) -> Option<usize> {
     let start = first_end + 1;
     let underline = text.get(start..line_end(text, start.min(text.len())))?;
     let mark = underline.chars().next().filter(|mark| matches!(mark, '=' | '-'))?;
+    // Nothing may follow the underline in what the parser took for the heading.
     let last = start + underline.len() >= text[..end].trim_end_matches('\n').len();
     (last && underline.chars().all(|c| c == mark)).then_some(start + underline.len())
 }
@@ -108,12 +112,14 @@ pub(crate) fn nest(text: &str, headings: &mut [Heading]) {
     let (mut line, mut counted) = (1, 0);
     for index in 0..headings.len() {
         let (level, start) = (headings[index].level, headings[index].section.start);
+        // Counted from the heading before, so the text is read once for all of them.
         line += memchr::memchr_iter(b'\n', &bytes[counted..start]).count();
         counted = start;
         headings[index].line = line;
         if let Some(previous) = index.checked_sub(1) {
             headings[previous].own.end = start;
         }
+        // A heading ends all open sections of its level and below.
         while let Some(last) = above.pop_if(|last| headings[*last].level >= level) {
             headings[last].section.end = start;
         }

@@ -109,6 +109,7 @@ pub enum LinkPlace<'a> {
 impl Note<'_> {
     /// The definition that a reference link leads to: of several with the same label the first.
     pub fn definition_of(&self, link: &Link) -> Option<&LinkDefinition> {
+        // Only a reference link has a label where others have their destination.
         let written = (link.kind == LinkKind::Reference).then(|| &self.text[link.destination.clone()])?;
         self.definitions.get(self.labels.find(written)?)
     }
@@ -117,6 +118,7 @@ impl Note<'_> {
 impl LinkDefinition {
     /// A reference link to this definition, with its destination in place of the label.
     pub fn followed_by(&self, link: &Link) -> Link {
+        // Its words and its place stay those of the link.
         let Self { destination, path, subpath, internal, .. } = self.clone();
         Link { internal, destination, path, subpath, ..link.clone() }
     }
@@ -151,6 +153,7 @@ impl Link {
     pub fn address<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let written = &text[self.destination.clone()];
         match self.kind {
+            // Only an address of mail has no scheme.
             LinkKind::Url if !written.contains(':') => Cow::Owned(format!("mailto:{written}")),
             _ => Cow::Borrowed(written.strip_prefix('<').and_then(|rest| rest.strip_suffix('>')).unwrap_or(written)),
         }
@@ -172,6 +175,7 @@ impl<'a> LinkPlace<'a> {
     pub fn of(subpath: &'a str) -> Self {
         let parts: Vec<&str> = subpath.split('#').map(str::trim).filter(|part| !part.is_empty()).collect();
         match parts[..] {
+            // A block or a footnote is never below a heading: `#A#^id` are two headings to Obsidian.
             [only] if only.starts_with('^') => Self::Block(&only[1..]),
             [only] if only.starts_with("[^") && only.ends_with(']') => Self::Footnote(&only[2..only.len() - 1]),
             _ => Self::Headings(parts),
@@ -182,6 +186,7 @@ impl<'a> LinkPlace<'a> {
 /// Path and subpath of a destination.
 pub(crate) fn split_destination(text: &str, span: Range<usize>) -> (Range<usize>, Option<Range<usize>>) {
     match memchr::memchr(b'#', text[span.clone()].as_bytes()) {
+        // A name may be followed by blanks before its `#`.
         Some(at) => (trim(text, span.start..span.start + at), Some(span.start + at..span.end)),
         None => (span, None),
     }

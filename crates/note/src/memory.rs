@@ -51,6 +51,7 @@ pub struct ChargedThread(Option<Arc<dyn MemoryKeeper>>);
 
 /// Charges what this thread holds from now on to a keeper, or to none.
 pub fn charge_thread(keeper: Option<Arc<dyn MemoryKeeper>>) -> ChargedThread {
+    // The keeper before it is restored when this ends, as calls may be nested.
     ChargedThread(KEEPER.replace(keeper))
 }
 
@@ -84,6 +85,7 @@ impl Drop for ChargedThread {
 
 /// How much memory it takes to parse a text and to work with its structure, as an estimated upper bound.
 pub fn parse_price(text: &str) -> u64 {
+    // Counting the marks of a short text would take longer than it saves.
     let marks = if text.len() < SHORT { text.len() / 8 } else { text.bytes().filter(|byte| is_mark(*byte)).count() };
     (text.len() as u64).saturating_mul(PER_BYTE).saturating_add((marks as u64).saturating_mul(PER_MARK))
 }

@@ -37,6 +37,7 @@ impl fmt::Display for Quoted<'_> {
             // Two backticks would open another quotation.
             return f.write_str("\"\"");
         }
+        // By characters, so that none is cut in two.
         let (shown, more) = match self.text.char_indices().nth(SHOWN) {
             Some((end, _)) => (&self.text[..end], "…"),
             None => (self.text, ""),
@@ -58,6 +59,7 @@ pub fn visible(text: &str) -> Cow<'_, str> {
 
 /// JSON for a terminal: the same value, with only visible characters.
 pub fn visible_json(json: &str) -> Cow<'_, str> {
+    // The usual case, without a copy.
     if !json.contains(hides_in_json) {
         return Cow::Borrowed(json);
     }
@@ -115,6 +117,7 @@ fn escaped(text: &str, hidden: impl Fn(char) -> bool) -> Cow<'_, str> {
 }
 
 fn push_code(written: &mut String, c: char) {
+    // Units of UTF-16, as JSON escapes have only four digits.
     for unit in c.encode_utf16(&mut [0; 2]) {
         *written += &format!("\\u{unit:04x}");
     }
@@ -145,6 +148,7 @@ pub fn outside_quotations(text: &str) -> String {
         let ticks = line.bytes().take_while(|byte| *byte == b'`').count();
         let is_fence = ticks >= 3 && ticks == line.len();
         match fence {
+            // A shorter row of backticks within is text.
             Some(opened) if is_fence && ticks >= opened => fence = None,
             Some(_) => {}
             None if is_fence => fence = Some(ticks),

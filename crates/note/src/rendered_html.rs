@@ -39,6 +39,7 @@ fn safe(event: Event<'_>) -> Event<'_> {
         Event::Start(Tag::HtmlBlock) => Event::Start(Tag::Paragraph),
         Event::End(TagEnd::HtmlBlock) => Event::End(TagEnd::Paragraph),
         Event::Start(Tag::Link { link_type: LinkType::WikiLink { .. }, dest_url, .. }) => {
+            // Also in the address: a quote would end the attribute.
             let address = escaped(&safe_address(dest_url));
             Event::Html(format!("<a data-href=\"{address}\" href=\"{address}\" class=\"internal-link\">").into())
         }
@@ -53,11 +54,13 @@ fn safe(event: Event<'_>) -> Event<'_> {
 }
 
 fn safe_address(address: CowStr<'_>) -> CowStr<'_> {
+    // Kept as a link that leads nowhere, so that the note looks as it is.
     if has_safe_scheme(&address) { address } else { CowStr::Borrowed("#") }
 }
 
 /// Browsers drop control characters and blanks, so these do not count, wherever they are.
 fn has_safe_scheme(address: &str) -> bool {
+    // A colon behind any of the others belongs to a path, and not to a scheme.
     let scheme = address.find([':', '/', '?', '#']).filter(|at| address[*at..].starts_with(':'));
     let Some(at) = scheme else { return true };
     let scheme: String = address[..at].chars().filter(|c| !c.is_control() && !c.is_whitespace()).collect();
@@ -87,6 +90,7 @@ struct LimitedText {
 
 impl Write for LimitedText {
     fn write_str(&mut self, part: &str) -> fmt::Result {
+        // Before it is added, so that the text never grows beyond its limit.
         if part.len() > self.longest - self.text.len() {
             return Err(fmt::Error);
         }

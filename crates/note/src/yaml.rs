@@ -150,6 +150,7 @@ pub(crate) fn document(yaml: &str) -> Result<YamlDocument, YamlError> {
 
 fn key_text(key: &YamlValue) -> Option<String> {
     match key {
+        // The key of `: value` is empty, as in JavaScript.
         YamlValue::Null => Some(String::new()),
         YamlValue::Bool(value) => Some(value.to_string()),
         YamlValue::Integer(value) => Some(value.to_string()),

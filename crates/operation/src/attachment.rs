@@ -141,6 +141,7 @@ impl BlockKind {
     }
 
     fn named(name: &str) -> Option<Self> {
+        // A reply may have been kept by another version, which knew other kinds.
         [Self::Image, Self::Audio].into_iter().find(|kind| kind.name() == name)
     }
 }
@@ -156,6 +157,7 @@ impl ContentBlock {
     }
 
     pub(crate) fn from_json(kept: &serde_json::Value) -> Option<Self> {
+        // A block without one of these is left out instead of being sent incomplete to a client.
         let text = |name: &str| kept[name].as_str().map(str::to_owned);
         let kind = BlockKind::named(kept["type"].as_str()?)?;
         Some(Self { kind, media_type: text("mimeType")?, data: text("data")? })

@@ -44,6 +44,7 @@ fn put_quoted(text: &str, out: &mut String) {
     let has_rare = text.as_bytes().iter().fold(false, |any, byte| any | is_rare(byte));
     let mut written = 0;
     if has_rare {
+        // All that JSON requires to be escaped; everything else, also above ASCII, is copied as it is.
         let special = |(_, byte): &(usize, u8)| *byte < 0x20 || matches!(*byte, b'"' | b'\\');
         for (at, byte) in text.bytes().enumerate().filter(special) {
             out.push_str(&text[written..at]);
@@ -73,6 +74,7 @@ fn put_escaped(byte: u8, out: &mut String) {
         0x0c => out.push_str("\\f"),
         _ => {
             out.push_str("\\u00");
+            // Four digits in all, of which a control character needs only the last two.
             out.extend([byte >> 4, byte & 15].map(|digit| char::from(HEX[usize::from(digit)])));
         }
     }
@@ -233,6 +235,7 @@ impl<'w> Serializer for JsonTextWriter<'w> {
     }
 
     fn serialize_bytes(self, value: &[u8]) -> Result<(), JsonTextError> {
+        // `serde_json` writes bytes as an array of numbers, too.
         self.collect_seq(value)
     }
 
@@ -268,6 +271,7 @@ impl<'w> Serializer for JsonTextWriter<'w> {
         variant: &'static str,
         value: &T,
     ) -> Result<(), JsonTextError> {
+        // An enum variant is an object with its name as the only key, as `serde_json` writes it.
         let mut object = self.open("{", "}");
         object.field(variant, value)?;
         object.close();

@@ -29,6 +29,7 @@ impl ToolSchemas {
     fn parse(definition: &str) -> Option<Self> {
         let Ok(Value::Object(mut definition)) = serde_json::from_str(definition) else { return None };
         let mut take = |name: &str| definition.remove(name);
+        // A definition with a part missing is not used at all, so that description and schemas always fit together.
         let (Some(Value::String(description)), Some(Value::Object(input)), Some(Value::Object(output))) =
             (take("description"), take("input"), take("output"))
         else {
@@ -59,11 +60,13 @@ impl LazySchemas {
             let reviewed = self.definition.map(|definition| {
                 let parsed = ToolSchemas::parse(definition);
                 if parsed.is_none() {
+                    // Logged only: deriving gives the same schemas, it merely takes longer.
                     tracing::error!("a built-in definition cannot be read and is derived instead");
                 }
                 parsed
             });
             let mut schemas = reviewed.flatten().unwrap_or_else(self.derive);
+            // After either source: the names of vaults are only known at run time.
             if let Some(vaults) = &self.vaults {
                 schema::require_choice(&mut schemas.input, "vault", "Which vault.", vaults);
             }

@@ -80,7 +80,9 @@ impl ProfileView {
         self.groups.retain(|group| shows(*group));
         // A batch or a relay does what its parts may do, so it says nothing about the extent of the scopes.
         let changes = self.catalogue.on().filter(|entry| entry.spec.kind == ToolKind::Write);
+        // With no write tool left, the profile only reads.
         let most = changes.map(|entry| entry.spec.effect).max().unwrap_or(Effect::Read);
+        // Scopes may narrow a profile but never widen it.
         self.most = self.most.min(most);
         self
     }

@@ -71,6 +71,7 @@ pub(crate) fn successor_of_argument(name: &str) -> Option<&'static str> {
 impl SuccessorTool {
     /// What a caller of the old tool reads.
     pub(crate) fn hint(&self, offered: &OfferedTools<'_>) -> String {
+        // A tool that is off must not be suggested.
         let also = self.also.filter(|(tool, _)| offered.has(tool)).map_or("", |(_, also)| also);
         format!("It is `{}` now; send {}{also}.", self.tool, self.arguments)
     }

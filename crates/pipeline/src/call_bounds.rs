@@ -45,6 +45,7 @@ impl CallBounds {
         entry: &CatalogueEntry,
         arguments: &mut Map<String, Value>,
     ) -> Result<Self, Reason> {
+        // Removed, because the tool would refuse an argument that it does not know.
         let expected = match arguments.remove(EXPECT) {
             None | Some(Value::Null) => None,
             Some(given) => {
@@ -54,6 +55,7 @@ impl CallBounds {
         };
         let given = KEY.iter().find_map(|name| arguments.remove(*name));
         let key = match given {
+            // Clients send `null` for what is not set.
             None | Some(Value::Null) => None,
             Some(Value::String(given)) if (1..=LONGEST_KEY).contains(&given.len()) => {
                 let call = CallKey { key: key_of(execution, &given), call: call_of(execution, entry) };
@@ -77,6 +79,7 @@ impl CallBounds {
         }
         let mut bytes = 0;
         let within = |path: &VaultPath| {
+            // Long paths fill a refusal as much as many.
             bytes += path.as_str().len();
             bytes <= MOST_BYTES
         };
@@ -96,6 +99,7 @@ const MOST_BYTES: usize = 4_000;
 
 impl ExpectedFiles {
     fn parse(given: &Value) -> Option<Self> {
+        // Two bounds could contradict each other.
         let fields = given.as_object().filter(|fields| fields.len() == 1)?;
         let (name, count) = fields.iter().next()?;
         let count = usize::try_from(count.as_u64()?).ok()?;
@@ -117,12 +121,14 @@ impl ExpectedFiles {
 /// A key belongs to a client, over all its connections.
 fn key_of(execution: &Execution<'_>, given: &str) -> ContentHash {
     let (name, author) = (execution.name(), &execution.principal().author);
+    // Callers that share a name are told apart by their programs.
     let client = if author.is_shared() { author.signature() } else { author.client().to_owned() };
     ContentHash::of(format!("{name}\n{client}\n{given}").as_bytes())
 }
 
 /// The call without its key.
 fn call_of(execution: &Execution<'_>, entry: &CatalogueEntry) -> ContentHash {
+    // The arguments as they were sent: defaults may change with the next version.
     let mut arguments = execution.given.clone();
     KEY.iter().for_each(|name| drop(arguments.remove(*name)));
     ContentHash::of(format!("{}\n{}", entry.spec.name(), digest(&arguments)).as_bytes())
@@ -139,6 +145,7 @@ pub(crate) fn earlier_answer(execution: &Execution<'_>) -> Result<Option<StageFl
         Reason::Disk { path: None, problem: lapidary_tools::DiskFault::NoState }
     })?;
     let Some(MadeCall { call, checkpoint, reply }) = found else { return Ok(None) };
+    // A key for another call would answer it with a result that is not its own.
     if call != given.key.call {
         return Err(Reason::KeyReused { key: clipped(&given.given) });
     }

@@ -25,6 +25,7 @@ const WRITES: usize = 8;
 
 impl CallLanes {
     pub(crate) fn new() -> Self {
+        // Where the system does not say, one core is assumed.
         let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let reads = (READS_PER_CORE * cores).max(FEWEST_READS);
         Self { reads: CallLane::new(reads), writes: CallLane::new(WRITES), places: reads + WRITES }
@@ -91,6 +92,7 @@ impl CallLane {
     fn enter(self: &Arc<Self>, client: &str) -> oneshot::Receiver<LanePlace> {
         let (enters, entered) = oneshot::channel();
         let mut line = self.line.lock();
+        // At the end, even if there is room: those that wait come first.
         line.waiting.push_back(WaitingCall { client: Arc::from(client), enters });
         self.let_in(&mut line);
         entered

@@ -56,6 +56,7 @@ impl CertificateTrust {
 }
 
 pub(crate) fn provider() -> Arc<CryptoProvider> {
+    // Given explicitly: none is installed as the default of the process.
     Arc::new(aws_lc_rs::default_provider())
 }
 
@@ -107,12 +108,14 @@ impl ServerCertVerifier for PinVerifier {
         ocsp_response: &[u8],
         now: UnixTime,
     ) -> Result<ServerCertVerified, rustls::Error> {
+        // Byte for byte, and the handshake proves that the other side has its key.
         if end_entity.as_ref() == self.pinned.as_ref() {
             return Ok(ServerCertVerified::assertion());
         }
         let Some(signed) = &self.signed_by_it else {
             return Err(CertificateError::UnknownIssuer.into());
         };
+        // A certificate that was signed by the pinned one is checked as usual, with its name and its time.
         signed.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now)
     }
 
@@ -146,6 +149,7 @@ impl<In: Transport> Connector<In> for PinnedTls {
 
     fn connect(&self, details: &ConnectionDetails<'_>, below: Option<In>) -> Result<Option<Self::Out>, ureq::Error> {
         let Some(below) = below else { return Ok(None) };
+        // Plain HTTP passes through unchanged.
         if !details.needs_tls() {
             return Ok(Some(Either::A(below)));
         }
@@ -154,6 +158,8 @@ impl<In: Transport> Connector<In> for PinnedTls {
         let mut connection = ClientConnection::new(Arc::clone(&self.0), name)?;
         let mut socket = TransportAdapter::new(below.boxed(), Arc::clone(&details.current_time));
         socket.set_timeout(details.timeout);
+        // The handshake is done here, so that a rejected certificate is an error of the connection and not of the first
+        // read.
         connection.complete_io(&mut socket)?;
         let buffers = LazyBuffers::new(details.config.input_buffer_size(), details.config.output_buffer_size());
         Ok(Some(Either::B(PinnedTransport { buffers, stream: StreamOwned::new(connection, socket) })))
@@ -180,6 +186,7 @@ impl Transport for PinnedTransport {
         self.stream.get_mut().set_timeout(timeout);
         let amount = self.stream.read(self.buffers.input_append_buf())?;
         self.buffers.input_appended(amount);
+        // No bytes are the end of the stream.
         Ok(amount > 0)
     }
 
@@ -205,6 +212,7 @@ pub(crate) struct ThisComputer(DefaultResolver);
 impl Resolver for ThisComputer {
     fn resolve(&self, uri: &Uri, config: &Config, timeout: NextTimeout) -> Result<ResolvedSocketAddrs, ureq::Error> {
         let found = self.0.resolve(uri, config, timeout)?;
+        // All of them: a name with one public address could lead out.
         let is_here = found.iter().all(|address| address.ip().to_canonical().is_loopback());
         if is_here { Ok(found) } else { Err(ureq::Error::Tls("only certificates of this computer are not checked")) }
     }

@@ -44,6 +44,7 @@ pub struct OmnisearchMatch {
 
 impl Omnisearch {
     pub fn new(url: PluginUrl, timeout: Duration) -> Result<Self, TrustError> {
+        // An empty key, which is never sent: see `has_key` below.
         let settings = ConnectionSettings { timeout, ..ConnectionSettings::new(url, ApiKey::new("")) };
         PluginConnection::new(&settings).map(Self)
     }
@@ -65,6 +66,7 @@ impl Omnisearch {
 
     /// The best notes first; at most 50, as it counts.
     pub fn search(&self, query: &str) -> Result<Vec<OmnisearchHit>, PluginError> {
+        // Without a slash at the end, which its route does not have.
         let url = self.0.url.endpoint(["search"], false);
         let mut request = PluginRequest::get(format!("{url}?q={}", encoded(query)));
         request.has_key = false;

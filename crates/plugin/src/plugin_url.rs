@@ -26,6 +26,7 @@ impl PluginUrl {
 
     pub fn parse(given: &str) -> Result<Self, UrlError> {
         let given = given.trim();
+        // Looked for in the text, because the parser drops a fragment.
         if given.contains(['?', '#']) {
             return Err(UrlError::Query);
         }
@@ -34,6 +35,7 @@ impl PluginUrl {
             return Err(UrlError::Scheme);
         }
         let authority = uri.authority().ok_or(UrlError::Host)?;
+        // Credentials in an address end up in logs.
         if authority.as_str().contains('@') {
             return Err(UrlError::Credentials);
         }
@@ -43,6 +45,7 @@ impl PluginUrl {
         let scheme = uri.scheme_str().unwrap_or_default();
         // A slash at the end would be doubled by every endpoint.
         let path = uri.path().trim_end_matches('/');
+        // Hosts are compared as text elsewhere.
         Ok(Self(format!("{scheme}://{}{path}", authority.as_str().to_ascii_lowercase())))
     }
 
@@ -58,6 +61,7 @@ impl PluginUrl {
     pub fn host(&self) -> &str {
         let rest = self.0.split_once("://").map_or("", |(_, rest)| rest);
         let authority = rest.split('/').next().unwrap_or_default();
+        // The colons of IPv6 are inside the brackets.
         match authority.strip_prefix('[') {
             Some(bracketed) => bracketed.split(']').next().unwrap_or_default(),
             None => authority.split(':').next().unwrap_or_default(),

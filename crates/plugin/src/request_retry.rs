@@ -28,6 +28,7 @@ impl RequestRetry {
     }
 
     pub(crate) fn time_left(&self) -> Duration {
+        // Never zero, which the client takes for no limit.
         self.patience.saturating_sub(self.started.elapsed()).max(Duration::from_millis(1))
     }
 
@@ -38,14 +39,17 @@ impl RequestRetry {
             return None;
         }
         self.left -= 1;
+        // What the other side asks for is kept exactly, as it knows when it is ready.
         let pause = wanted.unwrap_or_else(|| varied(self.pause));
         self.pause *= 2;
+        // A pause that would use up the time is not begun: the caller gets the error at once.
         (pause <= LONGEST_PAUSE && pause < self.time_left()).then_some(pause)
     }
 }
 
 /// A quarter more or less, so that several clients do not come back at the same moment.
 fn varied(pause: Duration) -> Duration {
+    // From 150 to 250 of 200: three quarters to five quarters. Without randomness it is the pause itself.
     let share = getrandom::u32().map_or(50, |number| number % 101);
     pause * (150 + share) / 200
 }

@@ -13,6 +13,7 @@ pub struct PluginVersion {
 impl PluginVersion {
     /// Numbers separated by dots; what is missing counts as 0, and what follows them (`-beta`) does not count.
     pub(crate) fn parse(text: &str) -> Option<Self> {
+        // A pre-release has what its release has.
         let numbers = text.split(['-', '+']).next()?;
         let mut numbers = numbers.split('.').map(|number| number.trim().parse::<u32>());
         let major = numbers.next()?.ok()?;
@@ -20,6 +21,7 @@ impl PluginVersion {
         Some(Self { major, minor: next(), patch: next() })
     }
 
+    // Compared field by field, in the order of the declaration.
     fn is_at_least(self, major: u32, minor: u32, patch: u32) -> bool {
         self >= Self { major, minor, patch }
     }
@@ -54,6 +56,7 @@ impl FileVersion {
     /// From an entity tag. A weak one says nothing about the bytes, so it is not a version.
     pub(crate) fn of_tag(tag: &str) -> Option<Self> {
         let opaque = tag.trim().strip_prefix('"')?.strip_suffix('"')?;
+        // It goes back into a header, so nothing in it may end the quotes or the line.
         let is_plain = |byte: u8| byte.is_ascii_graphic() && byte != b'"';
         (!opaque.is_empty() && opaque.len() <= 200 && opaque.bytes().all(is_plain)).then(|| Self(opaque.to_owned()))
     }

@@ -110,6 +110,7 @@ impl LuxonDate {
     }
 
     fn with_offset(milliseconds: f64, zone: LuxonZone, offset: i32) -> Self {
+        // An invalid date shows the first day, but none of its parts is used.
         let wall = if milliseconds.is_nan() {
             WallClock::midnight(1970, 1, 1)
         } else {
@@ -133,6 +134,7 @@ impl LuxonDate {
     pub fn of(value: &DateValue, local: &LuxonZone) -> Option<Self> {
         let zone = match &value.zone {
             DateZone::Local => local.clone(),
+            // Luxon has offsets in whole minutes.
             DateZone::Offset(offset) => LuxonZone::Fixed { minutes: offset.seconds() / 60 },
             DateZone::Named(name) => LuxonZone::named(name, local)?,
         };
@@ -156,6 +158,7 @@ impl LuxonDate {
             return None;
         }
         let wall = self.wall;
+        // A year beyond 9999 does not fit, and no other part can be too large.
         let small = |number: i64| i8::try_from(number).ok();
         let date = jiff::civil::Date::new(i16::try_from(wall.year).ok()?, small(wall.month)?, small(wall.day)?).ok()?;
         let nanosecond = i32::try_from(wall.millisecond * 1_000_000).ok()?;
@@ -209,6 +212,7 @@ impl LuxonDate {
     /// With another wall clock in the same zone.
     #[must_use]
     pub fn with_wall(&self, wall: WallClock) -> Self {
+        // An invalid date stays so, whatever is changed about it.
         if self.is_valid() { Self::on_wall(wall, self.zone.clone(), self.offset) } else { self.clone() }
     }
 

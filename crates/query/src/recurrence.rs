@@ -47,6 +47,7 @@ impl RecurrenceRule {
             Some(rule) => (rule, true),
             None => (text.as_str(), false),
         };
+        // A comma may touch the words around it.
         let rule = rule.replace(',', " , ");
         let words: Vec<&str> = rule.split_whitespace().collect();
         let (every, rest) = match words.strip_prefix(&["every"])? {
@@ -60,6 +61,7 @@ impl RecurrenceRule {
             ["day" | "days"] => RecurrenceUnit::Days,
             ["week" | "weeks"] => RecurrenceUnit::Weeks(Vec::new()),
             ["week" | "weeks", "on", days @ ..] => RecurrenceUnit::Weeks(weekdays(days)?),
+            // Every second weekday has no meaning.
             ["weekday" | "weekdays"] if every == 1 => RecurrenceUnit::Weeks(WORKDAYS.to_vec()),
             ["month" | "months"] => RecurrenceUnit::Months(Vec::new()),
             ["month" | "months", "on", "the", days @ ..] => RecurrenceUnit::Months(month_days(days)?),

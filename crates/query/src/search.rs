@@ -95,6 +95,7 @@ pub enum PathFilter {
 impl PathFilter {
     /// Undecided matches are not claimed.
     pub fn holds(&self, path: &str) -> bool {
+        // Only the last part, so that folders do not count as the name.
         let name = path.rsplit_once('/').map_or(path, |(_, name)| name);
         match self {
             Self::Path(wanted) => folded(path).contains(wanted),
@@ -102,6 +103,7 @@ impl PathFilter {
             Self::Extension(wanted) => {
                 name.rsplit_once('.').is_some_and(|(_, extension)| folded(extension).starts_with(wanted))
             }
+            // A pattern that gave up is not a match.
             Self::PathMatches(pattern) => pattern.is_match(path) == Ok(true),
             Self::NameMatches(pattern) => pattern.is_match(name) == Ok(true),
         }
@@ -147,6 +149,7 @@ impl SearchQuery {
         let mut query = Self::parse(text);
         let mut others = Vec::new();
         for alternative in alternatives {
+            // Numbers go on, so that each word of the whole query has its own.
             let other = parse::parse(alternative, query.words);
             query.words = other.words;
             query.cut |= other.cut;
@@ -160,6 +163,7 @@ impl SearchQuery {
                 other => others.push(other),
             }
         }
+        // Nothing to choose from, so the query stays as strict as it was.
         if others.is_empty() {
             return query;
         }
@@ -223,6 +227,7 @@ impl SearchQuery {
                     }
                 }
                 QueryNode::Words(words) if !words.exact => {
+                    // A word that was there before would count twice in the ranking.
                     if words.terms.iter().all(|term| seen.insert(term.clone())) {
                         parts.push(QueryNode::Words(words));
                     }
@@ -286,6 +291,7 @@ impl QueryNode {
             Self::All(nodes) | Self::Any(nodes) => nodes.iter().for_each(|node| node.wanted(found)),
             Self::Within(_, node) => node.wanted(found),
             Self::Words(words) => found.push(words),
+            // Conditions have no words to be highlighted or corrected.
             Self::Not(_) | Self::Text(_) | Self::Path(_) | Self::Tag(_) | Self::Property(_) => {}
         }
     }

@@ -118,6 +118,7 @@ fn has_tag(row: &dyn Row, wanted: &str) -> bool {
 /// A tag of the text is one in both; so is one of the properties, unless Dataview would take it apart.
 fn has_page_tag(row: &dyn Row, wanted: &str) -> bool {
     let wanted = wanted.trim_start_matches('#');
+    // Dataview takes a comma for a separator, so the properties are read again below.
     if has_tag_that(row, &|tag| !(tag.in_properties && tag.name.contains(',')) && is_tag_within(tag.name, wanted)) {
         return true;
     }
@@ -141,6 +142,7 @@ fn has_tag_that(row: &dyn Row, fits: &dyn Fn(RowTag<'_>) -> bool) -> bool {
 
 /// Whether a tag is the wanted one or below it, in any case. Both are without `#`.
 pub fn is_tag_within(tag: &str, wanted: &str) -> bool {
+    // Most tags are ASCII, and then nothing has to be copied.
     if tag.is_ascii() && wanted.is_ascii() {
         let head = tag.get(..wanted.len());
         return head.is_some_and(|head| head.eq_ignore_ascii_case(wanted))
@@ -151,5 +153,6 @@ pub fn is_tag_within(tag: &str, wanted: &str) -> bool {
 }
 
 fn is_below(path: &str, folder: &str) -> bool {
+    // A slash has to follow: `Work` is not above `Workshop/x.md`.
     folder.is_empty() || path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
 }

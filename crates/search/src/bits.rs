@@ -23,6 +23,7 @@ impl DocumentSet {
     }
 
     pub(super) fn set(&mut self, number: usize) {
+        // A number beyond the set is not in it, and cannot be added.
         if let Some(word) = self.words.get_mut(number / 64) {
             *word |= 1 << (number % 64);
         }
@@ -87,6 +88,7 @@ pub(super) fn ones(mut word: u64) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         let bit = word.trailing_zeros() as usize;
         (word != 0).then(|| {
+            // Clears the lowest bit that is set.
             word &= word - 1;
             bit
         })

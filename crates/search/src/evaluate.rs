@@ -96,6 +96,7 @@ impl<'s> RankedSearch<'s> {
     fn holds_text(&self, filter: &TextFilter, state: &FileState) -> bool {
         // The path is searched with the text, unless the query is about the content alone.
         (!filter.content && surely_matches(&filter.pattern, without_ending(state.path.as_str())))
+            // Only now is the file read, and only if the path has not decided.
             || self.with_text(state, |text| self.decides(&filter.pattern, text)).unwrap_or(false)
     }
 
@@ -121,6 +122,7 @@ impl<'s> RankedSearch<'s> {
     }
 
     fn holding(&self, words: &Words, within: &DocumentSet) -> DocumentSet {
+        // A word that no document has was never weighed.
         match self.scores(words) {
             Some(scores) => scores.documents.clone().and(within),
             None => DocumentSet::none(self.corpus.total()),
@@ -133,8 +135,10 @@ impl<'s> RankedSearch<'s> {
         fits: impl Fn(&Arc<FileState>) -> bool + Sync,
     ) -> Result<DocumentSet, IndexError> {
         let documents: Vec<usize> = within.iter().collect();
+        // The work goes to other threads, and their memory is charged to this call.
         let aside = ChargeAside::of_this_thread();
         let look = |document: &usize| {
+            // Asked for each document: one may take long.
             if !(self.go_on)() {
                 return Err(IndexError::Stopped);
             }
@@ -157,7 +161,9 @@ impl Lexicon for RankedSearch<'_> {
         let Some(wanted) = words.terms.get(at) else { return false };
         let last = at + 1 == words.terms.len();
         wanted == term
+            // Only the last word of a run was still being typed.
             || (words.open && last && term.starts_with(wanted.as_str()))
+            // Other forms are known of single words only.
             || (words.terms.len() == 1
                 && self.scores(words).is_some_and(|scores| scores.variants.iter().any(|variant| variant == term)))
     }
@@ -222,6 +228,7 @@ pub(super) fn put_words<'n>(node: &'n QueryNode, words: &mut Vec<&'n Words>) {
             QueryLeaf::Within(_, node) => put_words(node, words),
             QueryLeaf::Text(_) | QueryLeaf::Path(_) | QueryLeaf::Tag(_) | QueryLeaf::Property(_) => {}
         }
+        // Goes on: all leaves are wanted, not the first that fits.
         false
     });
 }

@@ -148,6 +148,7 @@ fn search(
     let aside = ChargeAside::of_this_thread();
     let one = |found: &best::FoundDocument| aside.charge(|| search.ranked(found, &starts, page.size));
     let (mut hits, mut taken): (Vec<RankedNote>, usize) = (Vec::new(), 0);
+    // In small groups, so that notes are not read for nothing once there is no room.
     for some in best.chunks(AT_ONCE) {
         let before = hits.len();
         hits.par_extend(some.par_iter().filter_map(one));

@@ -38,6 +38,7 @@ pub(super) struct LineWriter<'t> {
 impl<'t> LineWriter<'t> {
     /// With the lines of its headings.
     pub(super) fn new(text: &'t str, headings: Vec<usize>) -> Self {
+        // Found at once, as a fence of code may be far above the line.
         let blocks = block_starts(text, &headings).into_iter().peekable();
         let headings = headings.into_iter().peekable();
         Self { text, seen: 0, line: 1, blocks, headings, heading: None, words: 0, begins: 0, written: Vec::new() }
@@ -50,6 +51,7 @@ impl<'t> LineWriter<'t> {
         let lines = memchr::memchr_iter(b'\n', between).count();
         self.line += lines;
         let mut begins = 0;
+        // A block may begin on an empty line, which has no word to mark it at.
         while self.blocks.next_if(|block| *block <= self.line).is_some() {
             begins |= BEGINS_BLOCK;
         }
@@ -68,6 +70,7 @@ impl<'t> LineWriter<'t> {
 
     fn end_line(&mut self) {
         if self.words > 0 {
+            // Both flags fit below the count, which is small for most lines.
             put_varint(&mut self.written, self.words << 2 | self.begins);
             self.words = 0;
         }
@@ -108,6 +111,7 @@ impl<'s> UnitPositions<'s> {
         let start = self.position;
         let end = start.saturating_add(words);
         self.position = end;
+        // The text follows after a gap, not right behind the properties.
         if self.properties > 0 {
             self.properties = self.properties.saturating_sub(words);
             self.position = if self.properties == 0 { self.text_from } else { end };

@@ -20,6 +20,7 @@ impl RankedSearch<'_> {
             let tasks = digest.tasks();
             return tasks.iter().filter(|task| wanted.accepts(task.status)).any(|task| fulfils(task.text));
         }
+        // Headings are known from the index; code that looks like one is not among them.
         let headings: Vec<usize> = digest.structure().headings.iter().map(|heading| heading.line).collect();
         let look = |text: &str| match piece {
             QueryPiece::Line => text.lines().any(fulfils),
@@ -40,9 +41,11 @@ pub(super) fn block_starts(text: &str, headings: &[usize]) -> Vec<usize> {
         let inside = code.is_some();
         let mark = ["```", "~~~"].into_iter().find(|mark| line.starts_with(mark));
         code = match code {
+            // Only the mark that opened it closes it.
             Some(open) => Some(open).filter(|open| mark != Some(open)),
             None => mark,
         };
+        // A heading ends the block before it, and the text below begins another.
         !inside && (line.is_empty() || is_heading(*number) || is_heading(number.saturating_sub(1)))
     };
     (1..).zip(text.lines()).filter(begins).map(|(number, _)| number).collect()
@@ -59,6 +62,7 @@ fn cut_before<'t>(text: &'t str, starts: &[usize]) -> Vec<&'t str> {
         }
         at += line.len();
     }
+    // The last part has no start behind it.
     parts.push(&text[start..]);
     parts
 }

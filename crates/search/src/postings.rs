@@ -32,6 +32,7 @@ impl PostingsWriter {
     /// Ends a document after its positions were written. The numbers must increase.
     pub(super) fn document(&mut self, document: u32, counts: &FieldCounts) {
         self.gathered.push((document, *counts));
+        // A block has a fixed number of documents, except the last.
         if self.gathered.len() == HELD {
             put_block(&mut self.blocks, self.after, &self.gathered);
             self.gathered.clear();
@@ -60,6 +61,7 @@ impl PostingsWriter {
         put_varint(postings, end(&self.marks) / SKIP_BYTES as u32);
         postings.extend_from_slice(&self.marks);
         postings.extend_from_slice(&self.blocks);
+        // The rest, which is empty if all blocks are full.
         put_block(postings, self.after, &self.gathered);
         positions.extend_from_slice(&self.positions);
     }
@@ -134,6 +136,7 @@ impl<'s> Postings<'s> {
     fn enter(&mut self) -> Option<()> {
         self.block = self.block()?;
         self.at = 0;
+        // Most documents have a term in the text alone; the others follow.
         self.sums.iter_mut().zip(self.block.bodies).for_each(|(sum, body)| *sum = u32::from(*body));
         self.extras = self.block.extras();
         for (at, counts) in self.extras.clone() {
@@ -148,6 +151,7 @@ impl<'s> Postings<'s> {
         while self.extras.peek().is_some_and(|found| found < at) {
             self.extras.next();
         }
+        // Peeked at, so that it can be asked for again.
         if let Some((found, counts)) = self.extras.clone().next()
             && found == at
         {
@@ -191,6 +195,7 @@ impl<'s> Postings<'s> {
         if number(mark, 0) <= self.next {
             return;
         }
+        // Everything that was read of the block before is forgotten.
         self.next = number(mark, 0);
         self.blocks = self.all[0].get(number(mark, 1) as usize..).unwrap_or_default();
         self.positions = self.all[1].get(number(mark, 2) as usize..).unwrap_or_default();

@@ -63,6 +63,7 @@ impl SegmentWriter {
         self.paths.extend_from_slice(path.as_bytes());
         self.lines.extend_from_slice(lines);
         let FileStamp { size, modified, changed, inode } = document.stamp;
+        // Fixed sizes, so that the data of a document is found by its number.
         for number in [size, modified.cast_unsigned(), changed.cast_unsigned(), inode, document.read_at.cast_unsigned()]
         {
             self.document_table.extend_from_slice(&number.to_le_bytes());
@@ -89,6 +90,7 @@ impl SegmentWriter {
         let parts = [self.paths, self.lines, self.words, self.postings, self.positions];
         let length = HEADER_BYTES + self.document_table.len() + self.term_table.len();
         let mut bytes = Vec::with_capacity(length + parts.iter().map(|part| part.len()).sum::<usize>());
+        // The last part needs no length: it goes on to the end.
         let lengths = parts[..4].iter().map(|part| part.len());
         let counts = [self.documents, self.term_table.len() / TERM_BYTES].into_iter().chain(lengths);
         counts.for_each(|count| bytes.extend_from_slice(&(count as u64).to_le_bytes()));
@@ -138,6 +140,7 @@ impl Segment {
 
     fn number(&self, at: usize) -> u32 {
         let bytes = self.bytes.get(at..at + 4).and_then(|bytes| bytes.try_into().ok());
+        // Bytes were checked before they were opened, so a place outside does not occur.
         bytes.map_or(0, u32::from_le_bytes)
     }
 
@@ -196,6 +199,7 @@ impl Segment {
     /// A part of data that all documents have one after another, and whose end is stored for each.
     fn document_range(&self, number: usize, at: usize) -> Range<usize> {
         let end = |number: usize| self.number(self.document_table.start + number * DOCUMENT_BYTES + at) as usize;
+        // The first begins where the part does.
         number.checked_sub(1).map_or(0, end)..end(number)
     }
 
@@ -242,6 +246,7 @@ impl Segment {
         while low < high {
             let middle = low.midpoint(high);
             if self.term(middle) < term {
+                // Terms are in order, so the search halves the table.
                 low = middle + 1;
             } else {
                 high = middle;

@@ -49,6 +49,7 @@ pub(crate) fn grant_state(grant: &GrantRecord, now: UnixSeconds) -> String {
 /// The name of a new token, if the token may be made.
 pub(crate) fn checked_name(name: &str, rights: &TokenRights, config: &Config) -> Result<String, String> {
     let name = plain_name(name)?;
+    // A token with such a name could not be told from a grant in the log or in `token revoke`.
     if GrantRecord::number_in(&name).is_some() {
         return Err(format!("'{name}' is how grants to OAuth clients are called; choose another name"));
     }
@@ -71,6 +72,7 @@ pub(crate) fn check_rights(rights: &TokenRights, config: &Config) -> Result<(), 
     }
     for (list, paths) in [("paths", &rights.read_paths), ("write paths", &rights.write_paths)] {
         for path in paths.iter().flatten() {
+            // Parsed and thrown away: a path that the scope would refuse is refused while the owner is watching.
             PathPrefix::parse(path).map_err(|error| format!("{list}: {path}: {error}"))?;
         }
     }
@@ -89,16 +91,19 @@ pub(crate) fn token_vault(given: &str, known: &[String]) -> Result<TokenVault, S
     if known.iter().any(|name| name == given) {
         return Ok(TokenVault::Known(given.to_owned()));
     }
+    // Another case is accepted only if it can mean one vault.
     let alike: Vec<&String> = known.iter().filter(|name| name.to_lowercase() == given.to_lowercase()).collect();
     if let [only] = alike.as_slice() {
         return Ok(TokenVault::Known((*only).clone()));
     }
+    // A near name is more likely a typo than a vault of another server.
     match nearest(given, known.iter().map(String::as_str)) {
         Some(near) => Err(format!("there is no vault '{given}'; did you mean '{near}'?")),
         None => Ok(TokenVault::Unknown(given.to_owned())),
     }
 }
 
+// Shown in lists and asked about before a grant is changed, so every part that narrows the rights is named.
 pub(crate) fn rights_in_words(rights: &TokenRights) -> String {
     let mut words = vec![rights.profile.clone().unwrap_or_else(|| "the server's profile".to_owned())];
     if rights.read_only {
@@ -125,6 +130,7 @@ pub(crate) fn written(moment: UnixSeconds) -> String {
 
 /// `2026-11-15 20:15`
 pub(crate) fn day(moment: UnixSeconds) -> String {
+    // Cut to minutes; seconds only make the column wider.
     written(moment).chars().take(16).collect::<String>().replace('T', " ")
 }
 

@@ -67,6 +67,7 @@ impl PluginApp {
         if !self.settings.is_used {
             return Err(AppFault::SwitchedOff);
         }
+        // The vault itself is behind the app then, so address and key are those of the vault and not of the settings.
         if let Some(remote) = &self.remote {
             return remote_vault::settings(remote, &self.settings).map_err(|_| AppFault::NotSetUp);
         }
@@ -89,6 +90,7 @@ impl PluginApp {
             (_, Some(found)) => {
                 let key = found.key.clone().ok_or(AppFault::NotSetUp)?;
                 let host = found.host();
+                // An IPv6 address is written in brackets in a URL.
                 let host = if host.contains(':') { format!("[{host}]") } else { host.to_owned() };
                 let url = match (&found.certificate, found.is_plain && is_loopback(found.host())) {
                     (Some(_), _) => format!("https://{host}:{}", found.port),
@@ -104,6 +106,7 @@ impl PluginApp {
             }
             (_, None) => return Err(AppFault::NotSetUp),
         };
+        // Found in the vault, and only there: it is what tells the app of this vault from another program on its port.
         let pinned = found.as_ref().and_then(|found| found.certificate.as_deref());
         let trust = match pinned.and_then(|pem| CertificateTrust::pinned(pem.as_bytes()).ok()) {
             _ if self.settings.verifies_publicly == Some(true) => CertificateTrust::Public,
@@ -123,6 +126,7 @@ impl PluginApp {
     fn connection(&self) -> Result<PluginConnection, AppFault> {
         let settings = self.connection_settings()?;
         let mut known = self.known.lock();
+        // Compared as a whole, so a new key or port in the plugin's settings counts at the next call.
         match &known.plugin {
             Some(kept) if kept.settings == settings => match kept.failed {
                 Some((since, fault)) if since.elapsed() < REMEMBERED => Err(fault),
@@ -146,14 +150,18 @@ impl PluginApp {
         let began = ElapsedTime::start();
         let whole = within.min(self.settings.timeout);
         let connection = self.connection()?.with_timeout(whole);
+        // First without repetitions: the retries below are only for an app that has answered before.
         let answered = match request(&connection.without_retries()) {
             // A closed port stays closed for a while, which a caller should hear at once.
+            // Obsidian that is not running is the usual case, and calls that could use it must not wait for it.
             Err(PluginError::Unreachable) if !self.was_reached() => Err(PluginError::Unreachable),
             Err(error) if is_worth_retrying(error) => {
+                // With what is left of the time, so that the second try does not double the wait.
                 request(&connection.with_timeout(whole.saturating_sub(began.elapsed())))
             }
             answered => answered,
         };
+        // Also after success, which ends a remembered failure.
         self.learn(answered.as_ref().err().copied());
         answered.map_err(PluginFailure::Answered)
     }
@@ -177,10 +185,12 @@ impl PluginApp {
     fn learn(&self, error: Option<PluginError>) {
         let mut known = self.known.lock();
         let Some(kept) = &mut known.plugin else { return };
+        // The others are answers of a plugin that works, so they do not keep the next call from asking.
         let fault = error.map(fault).filter(|fault| {
             use AppFault::{CertificateRejected, KeyRejected, TimedOut, Unreachable};
             matches!(fault, Unreachable | CertificateRejected | KeyRejected | TimedOut)
         });
+        // A timeout says nothing new about whether the app was ever there.
         kept.was_reached = match fault {
             None => true,
             Some(AppFault::Unreachable | AppFault::CertificateRejected) => false,
@@ -289,6 +299,7 @@ impl AppFacts for PluginApp {
     }
 
     fn commands(&self, within: Duration) -> Result<Vec<AppCommand>, AppFault> {
+        // Cut before names are checked: the list is of another program, and its length is not ours to trust.
         let commands = self.ask(within, PluginConnection::commands)?;
         Ok(commands.into_iter().take(MOST_COMMANDS).filter_map(command).collect())
     }
@@ -312,6 +323,7 @@ impl AppFacts for PluginApp {
         }
         let timeout = within.min(self.settings.timeout);
         let engine = Omnisearch::new(self.omnisearch_url()?, timeout).map_err(|_| AppFault::CertificateRejected)?;
+        // Once only: a search can be repeated by the caller, who would otherwise wait twice.
         let found = engine.without_retries().search(query).map_err(fault);
         self.known.lock().omnisearch_failed = found.as_ref().err().map(|fault| (ElapsedTime::start(), *fault));
         let vault = self.folder.file_name().unwrap_or_default().to_string_lossy();
@@ -324,6 +336,7 @@ impl AppFacts for PluginApp {
 
 impl AppBridge for PluginApp {
     fn act(&self, action: &AppAction, within: Duration) -> Result<(), AppFault> {
+        // Not repeated: opening a note twice is harmless, but a command may have run although its answer was lost.
         let acted = self.ask_once(within, |plugin| match action {
             AppAction::Open { path, new_leaf } => plugin.open_note(path, *new_leaf),
             AppAction::RunCommand(command) => plugin.run_command(&command.id),

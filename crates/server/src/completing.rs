@@ -22,6 +22,7 @@ const VARIABLE: &str = "_LAPIDARY_COMPLETE";
 
 /// Answers a shell, if one asks; then there is nothing else to do.
 pub(crate) fn answered() -> Result<bool, clap::Error> {
+    // Relative paths are completed from where the shell is.
     let folder = ProcessEnvironment::of_process().working_folder;
     CompleteEnv::with_factory(cli::declaration).var(VARIABLE).try_complete(environment::arguments(), Some(&folder))
 }
@@ -57,6 +58,7 @@ pub(crate) fn vaults() -> ArgValueCompleter {
     ArgValueCompleter::new(|typed: &OsStr| {
         let start = typed.to_string_lossy().into_owned();
         let known = commands::known_vault_names(&flags(environment::arguments()));
+        // Names before folders: a known vault is the likelier answer.
         let mut found = candidates(known.into_iter().filter(|name| name.starts_with(&start)).collect());
         found.extend(clap_complete::engine::ValueCompleter::complete(
             &clap_complete::engine::PathCompleter::dir(),
@@ -91,6 +93,7 @@ fn flags(arguments: impl Iterator<Item = OsString>) -> CommonFlags {
     while let Some(word) = words.next() {
         let (name, value) = match word.split_once('=') {
             Some((name, value)) => (name.to_owned(), Some(value.to_owned())),
+            // `--vault=x` and `--vault x` are both typed.
             None => (word, None),
         };
         match name.as_str() {

@@ -25,6 +25,7 @@ impl ProcessEnvironment {
     pub(crate) fn of_process() -> Self {
         // A variable that is not UTF-8 cannot contain any of our settings.
         let text = |(name, value): (OsString, OsString)| Some((name.into_string().ok()?, value.into_string().ok()?));
+        // The folder may have been deleted under the shell; relative paths then fail one by one with their own message.
         let working_folder = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
         Self::new(std::env::vars_os().filter_map(text).collect(), working_folder)
     }
@@ -39,6 +40,7 @@ impl ProcessEnvironment {
 impl ProcessEnvironment {
     /// As if the variables said what the option says: it wins over them.
     pub(crate) fn with_colours(mut self, choice: clap::ColorChoice) -> Self {
+        // `insert` gives the old value back, which is of no interest.
         let mut set = |name: &str| self.environment.insert(name.to_owned(), "1".to_owned());
         match choice {
             clap::ColorChoice::Auto => {}
@@ -68,6 +70,7 @@ const DISK_TIMEOUT: Duration = Duration::from_secs(1);
 /// The answer, or a default if it does not come in time.
 fn patiently<T: Send + 'static>(ask: impl FnOnce() -> T + Send + 'static, otherwise: T) -> T {
     let (sender, answer) = channel();
+    // The thread is left behind if the disk never answers. It holds nothing that others wait for.
     std::thread::spawn(move || sender.send(ask()).unwrap_or_default());
     answer.recv_timeout(DISK_TIMEOUT).unwrap_or(otherwise)
 }
@@ -79,6 +82,7 @@ impl RealDisk {
     /// Whether a folder is another one, or around it.
     pub(crate) fn is_around(outer: &Path, inner: &Path) -> bool {
         let (outer, inner) = (outer.to_owned(), inner.to_owned());
+        // In doubt not: refusing a vault because its disk is slow would be worse.
         patiently(move || store::is_around(&outer, &inner), false)
     }
 }
@@ -90,6 +94,7 @@ impl ConfigFiles for RealDisk {
 
     fn is_folder(&self, path: &Path) -> bool {
         let path = path.to_owned();
+        // In doubt yes: the call that opens the vault reports a folder that is not there.
         patiently(move || store::folder_exists(&path), true)
     }
 }

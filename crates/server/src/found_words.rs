@@ -35,6 +35,7 @@ fn starts_with_word(text: &str, word: &str) -> Option<usize> {
     let mut end = 0;
     for wanted in word.chars().flat_map(char::to_lowercase) {
         let (at, found) = rest.next()?;
+        // A letter whose lower case has several characters is compared as a whole, so it never matches half.
         if !found.to_lowercase().eq([wanted]) {
             return None;
         }
@@ -45,6 +46,7 @@ fn starts_with_word(text: &str, word: &str) -> Option<usize> {
 
 /// The part of an excerpt below the properties, if what was found is there.
 pub(crate) fn without_properties<'e>(excerpt: &'e str, words: &[String]) -> &'e str {
+    // The last such line, since an excerpt can begin within the properties.
     let below = excerpt.rsplit_once("\n---\n").map(|(_, below)| below).or_else(|| excerpt.strip_prefix("---\n"));
     let finds = |text: &str| {
         let text = text.to_lowercase();

@@ -77,6 +77,7 @@ impl GrantMaker {
 
     /// All profiles and the strongest effect of each: the built-in ones, narrowest first, and those of the owner.
     pub(crate) fn profiles(&self) -> Vec<(String, Effect)> {
+        // An owner's profile may not have a built-in name; the filter only keeps the list free of doubles.
         let own = |name: &&str| !self.own_profiles.contains_key(*name);
         let built_in = BUILT_IN_PROFILES.into_iter().filter(own);
         let built_in = built_in.filter_map(|name| Some((name.to_owned(), ProfileRules::built_in(name)?.most)));
@@ -99,6 +100,7 @@ impl GrantMaker {
             Some(own) => self.vaults.iter().filter(|name| own.contains(name)).cloned().collect(),
             None => self.vaults.clone(),
         };
+        // A grant without vaults would look valid and open nothing.
         if served.is_empty() {
             return Err(GrantError::NoVault(self.vaults.clone()));
         }
@@ -110,13 +112,16 @@ impl GrantMaker {
             Some(scopes) => Arc::new(within(self.new_profile(&key)?, &ScopeSet::new(scopes))),
         };
         let vaults = rights.vaults.is_some().then_some(served);
+        // `None` means all vaults, also for a caller that sees no difference, so that equal rights stay equal.
         let grant = Arc::new(Grant { paths: own_paths(rights)?.map(Arc::new), vaults, ..Grant::of(profile) });
         made.grants.insert(rights.clone(), Arc::clone(&grant));
         if rights.scopes.is_some() {
+            // Only grants with scopes can multiply without the owner; all others come from tokens that the owner made.
             made.scoped.push_back(rights.clone());
             if made.scoped.len() > SCOPED_GRANTS
                 && let Some(oldest) = made.scoped.pop_front()
             {
+                // A client that still uses it gets an equal one; only caches are built anew.
                 made.grants.remove(&oldest);
             }
         }
@@ -174,6 +179,7 @@ pub(crate) fn lacking_scopes(tool: &str, scopes: &ScopeSet) -> Option<String> {
 
 fn covers(spec: &ToolSpec, scopes: &ScopeSet) -> bool {
     let (own, whole) = levels(spec);
+    // In the order from narrow to wide; any one is enough.
     scopes.covers_tool(spec.name(), own)
         || scopes.covers_group(spec.declaration.group.name())
         || scopes.covers_vault(whole)
@@ -183,6 +189,7 @@ fn covers(spec: &ToolSpec, scopes: &ScopeSet) -> bool {
 fn within(profile: ProfileView, scopes: &ScopeSet) -> ProfileView {
     let covers = |spec: &ToolSpec| covers(spec, scopes);
     let shows = |group: ToolGroup| {
+        // The names of resources in the scopes of obsidian-mcp-server.
         let resource = match group {
             ToolGroup::Read => Some("obsidian-vault-note"),
             ToolGroup::Vault => Some("obsidian-tags"),

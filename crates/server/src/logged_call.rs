@@ -56,6 +56,7 @@ impl LoggedCall {
 
     /// A fact that is a number, without decimals.
     pub(crate) fn number(&self, name: &str) -> String {
+        // Durations are logged with decimals, which only make columns wider.
         self.0[name].as_f64().map(|number| format!("{number:.0}")).unwrap_or_default()
     }
 
@@ -73,6 +74,7 @@ impl LoggedCall {
         if let Some(event) = self.0["event"].as_str() {
             return (event, CallTone::Waiting);
         }
+        // In this order: a dry run has no checkpoint, and a question is neither a success nor a refusal.
         match (self.0["ok"].as_bool(), self.0.get("asked")) {
             (Some(true), _) if self.0.get("dry_run").is_some() => ("dry run", CallTone::Plain),
             (Some(true), _) if self.checkpoint().is_some() => ("changed", CallTone::Changed),
@@ -81,6 +83,7 @@ impl LoggedCall {
             _ if self.text("reason") == ReasonKind::ApprovalPending.wire_code().id => {
                 ("waits for approval", CallTone::Waiting)
             }
+            // The id of the reason is what `lapidary explain` takes.
             _ => (self.0["reason"].as_str().unwrap_or("refused"), CallTone::Refused),
         }
     }
@@ -100,14 +103,17 @@ impl CallFilter {
 
     pub(crate) fn lets(&self, call: &LoggedCall, time: &LocalTime) -> bool {
         let has = |given: &Option<String>, found: &str| {
+            // Names of clients and paths are searched as people remember them, without case.
             given.as_ref().is_none_or(|given| found.to_lowercase().contains(&given.to_lowercase()))
         };
         let is = |given: &Option<String>, found: &str| match self.in_full {
+            // On the command line a name is typed in full; in the console it is typed letter by letter.
             true => given.as_ref().is_none_or(|given| found == given),
             false => has(given, found),
         };
         // The dotted spelling of a tool is accepted wherever one is named.
         let tool = self.tool.as_ref().map(|tool| tool.replace('.', "_"));
+        // A call may be about several files; `file` is the first or the only one.
         let mut names = std::iter::once(call.text("file"))
             .chain(call.0["files"].as_array().into_iter().flatten().filter_map(Value::as_str));
         has(&self.client, call.text("client_id"))

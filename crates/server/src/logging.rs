@@ -42,6 +42,7 @@ pub(crate) fn start(settings: &LogSettings) {
     };
     let layer = LogLayer { level, clock: Clock::system(), sinks: LogSinks::new(settings), calls: AtomicU64::new(0) };
     let subscriber = tracing_subscriber::registry().with(layer);
+    // Only one subscriber is possible in a process.
     if tracing::subscriber::set_global_default(subscriber).is_err() {
         tracing::warn!("the log was started twice; the first one continues");
     }
@@ -76,6 +77,7 @@ struct OpenSpan {
 
 impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for LogLayer {
     fn register_callsite(&self, metadata: &'static Metadata<'static>) -> Interest {
+        // Decided once for each place in the code, so that what is not logged costs nothing.
         if self.wants(metadata) { Interest::always() } else { Interest::never() }
     }
 
@@ -84,6 +86,7 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for LogLayer {
     }
 
     fn max_level_hint(&self) -> Option<LevelFilter> {
+        // At least `info`, because spans of calls are kept at every level.
         Some(LevelFilter::from_level(self.level.max(Level::INFO)))
     }
 
@@ -100,6 +103,7 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for LogLayer {
     }
 
     fn on_record(&self, id: &Id, values: &Record<'_>, context: Context<'_, S>) {
+        // A field that is known only later, such as the outcome of a call.
         if let Some(span) = context.span(id)
             && let Some(open) = span.extensions_mut().get_mut::<OpenSpan>()
         {
@@ -126,6 +130,7 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for LogLayer {
         let Some(took) = span.extensions().get::<OpenSpan>().map(|open| open.opened.elapsed()) else { return };
         let mut fields = EventFields::default();
         fields.message = format!("{} ended", span.name());
+        // With decimals, because most stages take less than a millisecond.
         fields.push("ms", (took.as_micros() as f64 / 1000.0).into());
         let spans = span.scope().from_root().map(|span| fields_of(&span)).collect();
         self.write(level, span.metadata().target(), fields, spans);

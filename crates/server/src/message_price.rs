@@ -32,6 +32,7 @@ pub(crate) fn message_id(bytes: &[u8]) -> Value {
 /// A number or a string; everything else is skipped.
 fn short_id<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Value, D::Error> {
     struct IdVisitor;
+    // By hand, so that a long text or a nested value is never built just to be thrown away.
     impl<'de> Visitor<'de> for IdVisitor {
         type Value = Value;
 
@@ -67,9 +68,11 @@ pub(crate) struct MessageShape {
 
 impl MessageShape {
     pub(crate) fn of(bytes: &[u8]) -> Self {
+        // The whole message is one value even if it has neither brackets nor commas.
         let (mut depth, mut shape, mut in_string, mut escaped) = (0_usize, Self { depth: 0, values: 1 }, false, false);
         for byte in bytes {
             match (in_string, byte) {
+                // The character after a backslash is part of the string, even if it is a quote.
                 (true, _) if escaped => escaped = false,
                 (true, b'\\') => escaped = true,
                 (_, b'"') => in_string = !in_string,
@@ -78,7 +81,9 @@ impl MessageShape {
                     shape.values += 1;
                     shape.depth = shape.depth.max(depth);
                 }
+                // More closing brackets than opening ones are an error for the parser, not an underflow here.
                 (false, b']' | b'}') => depth = depth.saturating_sub(1),
+                // Commas count values of lists and members of objects alike.
                 (false, b',') => shape.values += 1,
                 _ => {}
             }

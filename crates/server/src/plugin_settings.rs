@@ -40,6 +40,7 @@ impl PluginSettings {
     pub(crate) fn of_vault(folder: &Path) -> Result<Option<Self>, SettingsProblem> {
         let text = match read_settings(&folder.join(SETTINGS)) {
             Ok(text) => text,
+            // A file in the place of a folder: the plugin is not installed there.
             Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
                 return Ok(None);
             }
@@ -76,6 +77,7 @@ impl PluginSettings {
 
 impl fmt::Debug for PluginSettings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Neither key nor certificate: this type may end up in a log line.
         f.debug_struct("PluginSettings").field("port", &self.port).finish_non_exhaustive()
     }
 }

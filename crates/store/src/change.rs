@@ -234,6 +234,7 @@ const ABSENT: &str = "/dev/null";
 impl ChangeDiff {
     /// Adds the difference between two versions of a file; `None` is a missing file.
     pub fn compare(&mut self, path: &VaultPath, old: Option<&[u8]>, new: Option<&[u8]>) {
+        // A file that is the same before and after is not part of the difference.
         if old == new {
             return;
         }

@@ -13,6 +13,7 @@ pub fn exposition(meters: &ServerMeters, sessions: usize) -> String {
     text.head("lapidary_calls_total", "counter", "Calls, by operation and how they ended");
     for operation in &meters.operations {
         for outcome in CallOutcome::ALL {
+            // Names are ours and need no escaping.
             let labels = format!("tool=\"{}\",outcome=\"{}\"", operation.name, outcome.name());
             text.line_if("lapidary_calls_total", &labels, operation.count(outcome));
         }
@@ -47,6 +48,7 @@ pub fn exposition(meters: &ServerMeters, sessions: usize) -> String {
     for (name, help, value) in [
         ("lapidary_calls_active", "Calls under way", meters.active()),
         ("lapidary_streams", "Open streams", meters.streams()),
+        // Sessions are counted by the table that holds them.
         ("lapidary_sessions", "Open sessions", i64::try_from(sessions).unwrap_or(i64::MAX)),
     ] {
         text.head(name, "gauge", help);
@@ -78,12 +80,14 @@ impl MetricText {
     fn durations(&mut self, name: &str, labels: &str, meter: &DurationMeter) {
         let counts = meter.counts();
         let all: u64 = counts.iter().sum();
+        // Thirteen lines of zeros for each operation would be most of the text.
         if all == 0 {
             return;
         }
         let comma = if labels.is_empty() { "" } else { "," };
         let mut below = 0;
         for (bound, count) in BOUNDS_MS.iter().zip(&counts) {
+            // Each bucket contains those before it, as Prometheus expects.
             below += count;
             let bound = *bound as f64 / 1000.0;
             self.line(&format!("{name}_bucket"), &format!("{labels}{comma}le=\"{bound}\""), below);

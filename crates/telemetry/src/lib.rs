@@ -44,6 +44,7 @@ struct TelemetryParts {
 impl Telemetry {
     /// As the configuration says.
     pub fn start(config: &Config) -> Self {
+        // Without a reader, a call costs no more than this check.
         if !config.http.metrics.served && config.otlp.is_none() {
             return Self::default();
         }
@@ -141,6 +142,7 @@ impl CallMeasurement {
         self.parts.meters.ended(self.operation, result, took, bytes as u64);
         #[cfg(feature = "otlp")]
         if let (Some(trace), Some(export)) = (self.trace, &self.parts.export) {
+            // In the order in which they ended.
             let stages = self.stages.iter().flat_map(|stages| std::iter::from_fn(|| stages.pop())).collect();
             export.send(otlp_export::CallSpans {
                 trace,

@@ -34,6 +34,7 @@ impl CallOutcome {
     pub(super) fn of(outcome: &Outcome) -> Self {
         match outcome {
             Outcome::Answered(_) => Self::Answered,
+            // Told apart from refusals, as an alert on it means a bug.
             Outcome::Refused(refusal) if matches!(refusal.reason, Reason::Internal(_)) => Self::Failed,
             Outcome::Refused(_) | Outcome::UnknownTool { .. } => Self::Refused,
             Outcome::Asked(_) | Outcome::Previewed(_) => Self::Asked,
@@ -81,6 +82,7 @@ fn status_place(status: u16) -> usize {
     let exact = status.to_string();
     let hundreds = format!("{}xx", status / 100);
     let place = |name: &str| STATUSES.iter().position(|known| *known == name);
+    // A status below 200 never ends a request; it counts with the errors.
     place(&exact).or_else(|| place(&hundreds)).unwrap_or(STATUSES.len() - 1)
 }
 
@@ -98,6 +100,7 @@ impl OperationMeter {
     }
 
     pub(super) fn count(&self, outcome: CallOutcome) -> u64 {
+        // Relaxed everywhere: each number is read alone, and none orders another.
         self.outcomes[outcome as usize].load(Ordering::Relaxed)
     }
 
@@ -115,6 +118,7 @@ pub(super) struct DurationMeter {
 
 impl DurationMeter {
     fn add(&self, took: Duration) {
+        // A handful of bounds: a search costs no more than a table would.
         let place = BOUNDS_MS.iter().position(|bound| took <= Duration::from_millis(*bound)).unwrap_or(BOUNDS_MS.len());
         self.buckets[place].fetch_add(1, Ordering::Relaxed);
         self.micros.fetch_add(u64::try_from(took.as_micros()).unwrap_or(u64::MAX), Ordering::Relaxed);
@@ -143,6 +147,7 @@ pub struct ServerMeters {
 
 impl ServerMeters {
     pub(super) fn new(since: SystemTime) -> Self {
+        // All names are known at start, so counting needs no lock and no allocation.
         let tools = TOOLS.iter().map(|tool| tool.spec().name());
         Self {
             since,

@@ -16,6 +16,7 @@ impl ProtoMessage {
     }
 
     fn varint(&mut self, mut value: u64) {
+        // Seven bits in a byte; the highest says that more follow.
         while value >= 0x80 {
             self.0.push((value & 0x7f) as u8 | 0x80);
             value >>= 7;
@@ -24,6 +25,7 @@ impl ProtoMessage {
     }
 
     fn tag(&mut self, field: u64, kind: u64) {
+        // The number of a field and its wire type share one varint.
         self.varint(field << 3 | kind);
     }
 
@@ -64,18 +66,21 @@ impl ProtoMessage {
 
     /// A list of numbers of eight bytes each.
     pub(super) fn packed(self, field: u64, values: impl IntoIterator<Item = u64>) -> Self {
+        // Packed, the default for repeated numbers in proto3.
         let bytes: Vec<u8> = values.into_iter().flat_map(u64::to_le_bytes).collect();
         self.bytes(field, &bytes)
     }
 
     /// A key with a text.
     pub(super) fn attribute(self, field: u64, key: &str, value: &str) -> Self {
+        // A value is one of several types (`AnyValue`): field 1 is a text.
         let value = Self::default().text(1, value);
         self.message(field, &Self::default().text(1, key).message(2, &value))
     }
 
     /// A key with a number.
     pub(super) fn count(self, field: u64, key: &str, value: u64) -> Self {
+        // Field 3 of the same is an integer.
         let value = Self::default().number(3, value);
         self.message(field, &Self::default().text(1, key).message(2, &value))
     }
@@ -83,6 +88,7 @@ impl ProtoMessage {
 
 /// Nanoseconds since 1970.
 pub(super) fn nanoseconds(time: SystemTime) -> u64 {
+    // A clock before 1970 counts as 1970.
     let since = time.duration_since(UNIX_EPOCH).unwrap_or(Duration::ZERO);
     u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
 }

@@ -56,6 +56,7 @@ pub(super) struct OtlpExport {
 
 impl OtlpExport {
     pub(super) fn start(settings: &OtlpSettings, meters: Arc<ServerMeters>, clock: Clock) -> Self {
+        // Bounded: with a collector that hangs, memory stays as it is.
         let (tasks, queue) = sync_channel(QUEUE_LENGTH);
         let sampled_per_million = settings.sampled_per_million;
         let exporter = OtlpThread {
@@ -122,6 +123,7 @@ impl OtlpThread {
                 Err(RecvTimeoutError::Disconnected) => return,
             }
             let is_last = ended.is_some();
+            // A batch is full, or old enough, or the last one.
             if !waiting.is_empty() && (is_last || waiting.len() >= BATCH_LENGTH || first.elapsed() >= BATCH_DELAY) {
                 let spans = std::mem::take(&mut waiting);
                 self.post(&self.settings.traces.clone(), self.traces(&spans));
@@ -169,6 +171,7 @@ impl OtlpThread {
     }
 
     fn metrics(&self) -> ProtoMessage {
+        // Sums since the start of the server, which survive a message that is lost.
         const CUMULATIVE: u64 = 2;
         let (since, now) = (nanoseconds(self.meters.since), nanoseconds(self.clock.now()));
         let point = |value: u64| ProtoMessage::default().fixed(2, since).fixed(3, now).fixed(6, value);
@@ -187,6 +190,7 @@ impl OtlpThread {
         };
         let durations = |meter: &DurationMeter| {
             let counts = meter.counts();
+            // Bounds are in seconds there, and in milliseconds here.
             let bounds = BOUNDS_MS.iter().map(|bound| (*bound as f64 / 1000.0).to_bits());
             ProtoMessage::default()
                 .fixed(2, since)
@@ -259,6 +263,7 @@ impl CallSpans {
         for (stage, ended) in &self.stages {
             // A trace without one of its stages is better than none.
             let Some(id) = random() else { continue };
+            // Stages are recorded when they end.
             let began = ended.checked_sub(stage.took).unwrap_or(*ended);
             spans.push(span(&id, Some(&self.trace.span), stage.name, INTERNAL, (began, *ended)));
         }

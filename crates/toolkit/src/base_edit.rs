@@ -115,6 +115,7 @@ impl BaseParts {
         let Some(Json::String(name)) = view.get("name") else {
             return Err(Reason::bad_argument(tool, "views", "must each have a `name`"));
         };
+        // By name, as people and the app tell views apart.
         match view_place(before, name) {
             Some(place) => {
                 for (key, value) in view.iter().filter(|(key, _)| *key != "name") {
@@ -129,6 +130,7 @@ impl BaseParts {
                 let others = view.keys().map(String::as_str).filter(|key| !VIEW_KEYS.contains(key));
                 for key in VIEW_KEYS.into_iter().chain(others) {
                     match view.get(key) {
+                        // A new view has nothing that a null could remove.
                         Some(Json::Null) => {}
                         Some(value) => entries.push((key.to_owned(), yaml(tool, "views", value)?)),
                         // Without a type, a view is a table.
@@ -150,6 +152,7 @@ pub fn view_renaming(tool: &str, old: &str, new: &str, before: &YamlValue) -> Re
         let problem = Prose::ours(format_args!("names a view that the base does not have: {}", quoted(old)));
         return Err(Reason::bad_argument(tool, "rename_views", problem));
     };
+    // Two views of one name could not be told apart in links.
     if view_place(before, new).is_some() {
         let problem = Prose::ours(format_args!("takes a name that another view has: {}", quoted(new)));
         return Err(Reason::bad_argument(tool, "rename_views", problem));
@@ -164,6 +167,7 @@ pub fn removals(tool: &str, given: &[String], before: &YamlValue) -> Result<Vec<
         let view = given.strip_prefix("views.").and_then(|name| view_place(before, name));
         steps.extend(removal(tool, given, before)?.map(|step| (view, step)));
     }
+    // Everything that is not a view has no place and comes last.
     steps.sort_by_key(|(view, _)| std::cmp::Reverse(*view));
     Ok(steps.into_iter().map(|(_, step)| step).collect())
 }
@@ -216,6 +220,7 @@ fn yaml(tool: &str, argument: &str, value: &Json) -> Result<YamlValue, Reason> {
 pub fn base_value(tool: &str, text: &str) -> Result<YamlValue, Reason> {
     match read_yaml(text) {
         Ok(node) => match node.to_value() {
+            // An empty file is a base without parts.
             YamlValue::Null => Ok(YamlValue::Map(Vec::new())),
             map @ YamlValue::Map(_) => Ok(map),
             _ => Err(Reason::bad_argument(tool, "file", "is not a base: its YAML is not an object")),
@@ -242,6 +247,7 @@ pub fn check_changes(tool: &str, parts: &BaseParts, steps: &[BaseStep]) -> Resul
         ("summaries", summaries.len()),
         ("views", views.len()),
     ];
+    // The argument with at least half of the steps is the one to divide.
     let named = counts.into_iter().max_by_key(|(_, count)| *count).filter(|(_, count)| 2 * count >= steps.len());
     let problem = Prose::ours(format_args!(
         "changes {} parts of the base, more than the limit of {MOST_CHANGES}; make several calls",
@@ -290,6 +296,7 @@ pub fn whole_base(steps: &[BaseStep]) -> Result<String, EditError> {
 fn entries_of(steps: &[BaseStep]) -> Vec<(String, YamlValue)> {
     let mut entries: Vec<(String, YamlValue)> = Vec::new();
     for step in steps {
+        // There is nothing to delete yet.
         let (BaseStep::Set(path, value) | BaseStep::Append(path, value)) = step else { continue };
         let way: Vec<&str> = path.segments().collect();
         let Some((part, inner)) = way.split_first() else { continue };
@@ -331,6 +338,7 @@ fn with_view(text: &str, view: &[(String, YamlValue)]) -> Option<String> {
     let lines = block_yaml(view, indent + 2);
     let item = format!("{:indent$}- {}\n", "", lines.trim());
     let (before, after) = text.split_at(at);
+    // A file may end without a line break.
     let end = if before.is_empty() || before.ends_with('\n') { "" } else { "\n" };
     let added = format!("{before}{end}{head}{item}{after}");
     let entry = YamlValue::Map(view.to_vec());
@@ -351,6 +359,7 @@ pub fn checked(tool: &str, before: Option<&str>, after: &str) -> Result<Vec<Stri
         let problem = Prose::ours(format_args!("do not make a base: {}", quoted(&error.to_string())));
         Reason::bad_argument(tool, "views", problem)
     })?;
+    // A base that was broken before is compared with nothing.
     let old = before.and_then(|before| BaseFile::parse(before).ok());
     if base.more_problems() > 0 && old.as_ref().is_none_or(|old| old.more_problems() == 0) {
         let count = base.problems().len() + base.more_problems();

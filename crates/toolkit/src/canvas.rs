@@ -32,6 +32,7 @@ impl ShortIds {
     }
 
     pub fn short<'i>(&self, id: &'i str) -> &'i str {
+        // Ids are sorted, so the two neighbours are the ones that share the most letters with it.
         let at = self.sorted.partition_point(|other| other.as_str() < id);
         let alike = |other: Option<&String>| {
             let both = other.map(|other| id.chars().zip(other.chars()).take_while(|(one, two)| one == two).count());
@@ -39,6 +40,7 @@ impl ShortIds {
         };
         let is_here = self.sorted.get(at).is_some_and(|found| found == id);
         let before = at.checked_sub(1).and_then(|before| self.sorted.get(before));
+        // One letter more than what a neighbour shares, or the next operation could not tell them apart.
         let needed = alike(before).max(alike(self.sorted.get(at + usize::from(is_here)))) + 1;
         let end = id.char_indices().nth(needed.max(FEWEST)).map_or(id.len(), |(end, _)| end);
         &id[..end]
@@ -63,6 +65,7 @@ pub fn find(
         return refused("must be an id of the canvas".to_owned());
     }
     let place = |(list, index, _): (CanvasList, usize, &CanvasItem)| (list, index);
+    // A whole id always wins, even if it is the beginning of another one.
     let exact: Vec<_> = all().filter(|(.., item)| item.id() == given).map(place).collect();
     let found = if exact.is_empty() {
         all().filter(|(.., item)| item.id().starts_with(given)).map(place).collect()
@@ -82,6 +85,7 @@ pub fn place(item: &CanvasItem) -> PlacedBox {
     PlacedBox {
         x: number("x", 0),
         y: number("y", 0),
+        // A negative size would turn `contains` below around.
         width: number("width", 0).max(0),
         height: number("height", 0).max(0),
     }
@@ -92,11 +96,13 @@ pub fn group_of(board: &CanvasBoard, index: usize) -> Option<usize> {
     let own = place(board.nodes().get(index)?);
     let area = |place: &PlacedBox| place.width.saturating_mul(place.height);
     let holds = |place: &PlacedBox| {
+        // The middle decides: a card may stick out of its group a little, as in the app.
         let (x, y) = (own.x + own.width / 2, own.y + own.height / 2);
         (place.x..place.x + place.width).contains(&x) && (place.y..place.y + place.height).contains(&y)
     };
     let groups = board.nodes().iter().enumerate().filter(|(at, item)| *at != index && is_group(item));
     let around =
+        // A larger one, so that two groups of the same place do not hold each other.
         groups.map(|(at, item)| (at, place(item))).filter(|(_, place)| holds(place) && area(place) > area(&own));
     around.min_by_key(|(_, place)| area(place)).map(|(at, _)| at)
 }
@@ -109,6 +115,7 @@ pub fn is_group(item: &CanvasItem) -> bool {
 pub fn new_id(board: &CanvasBoard, seed: &str) -> String {
     let is_taken = |id: &str| board.nodes().iter().chain(board.edges()).any(|item| item.id() == id);
     let mut id = id_of(seed);
+    // Each try follows from the one before, so the loop is the same in every run.
     while is_taken(&id) {
         id = id_of(&id);
     }

@@ -51,6 +51,7 @@ impl FileWritten {
         let Self { file, changed, content_hash, dry_run, .. } = self;
         let file = quoted(file);
         match (changed, dry_run) {
+            // A dry run that would change nothing says the same.
             (false, _) => format!("{file}: unchanged, hash {}", hash::digits(content_hash)),
             (true, true) => format!("{file}, dry run: {done}"),
             (true, false) => format!("{file}: {done}, hash {}", hash::digits(content_hash)),
@@ -138,6 +139,7 @@ impl EditTarget {
 impl FileCreation {
     pub fn plan<O>(self, content: impl Into<FileContent>, output: impl FnOnce(FileWritten) -> O) -> ToolPlan<O> {
         let content = content.into();
+        // Counted before the content is moved.
         let lines = total_lines(&content);
         planned(self.edit, &self.input, content, lines, output)
     }

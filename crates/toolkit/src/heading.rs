@@ -78,6 +78,7 @@ impl<'n> NoteOutline<'n> {
             }
             let above = heading.parent.and_then(|parent| path_of.get(parent).copied());
             let path = *known.entry((above, &heading.text)).or_insert(with_path.len());
+            // A path that was not known yet.
             if path == with_path.len() {
                 with_path.push(Vec::new());
             }
@@ -175,6 +176,7 @@ impl HeadingInput {
     pub fn chosen<'n>(&self, note: &'n Note<'_>) -> Vec<&'n Heading> {
         let all = self.all(note);
         match self.occurrence {
+            // Numbers count from 1; a 0 that slipped through means the first.
             Some(occurrence) => all.get(occurrence.saturating_sub(1)).copied().into_iter().collect(),
             None => all,
         }

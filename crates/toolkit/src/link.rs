@@ -84,6 +84,7 @@ pub struct OutLink {
 pub fn out_links(note: &Note<'_>, source: &VaultPath, files: &VisibleFiles) -> Vec<OutLink> {
     let places = LineColumns::of(note.text);
     let mut found: Vec<OutLink> = Vec::new();
+    // Properties come first in the file, so the list stays in its order.
     for property in note.property_links() {
         let mut link = out_link(&property.value, &property.link, source, files);
         (link.line, link.col) = (places.line(property.span.start), places.column(property.span.start));
@@ -173,6 +174,7 @@ fn out_link(text: &str, link: &Link, source: &VaultPath, files: &VisibleFiles) -
     let subpath = link.subpath.clone().map(|subpath| &text[subpath]);
     let kind = LinkWord::of(link.kind, link.embed, subpath);
     let target = link.target(text);
+    // Addresses of the web are not resolved.
     let path = link.internal.then(|| files.resolve(&target, source)).flatten();
     let written = link.decoded_subpath(text);
     let (heading, block_id) = written.as_deref().map(place).unwrap_or_default();

@@ -90,6 +90,7 @@ impl<'n> LinkWalk<'n> {
         let notes = index::notes(context, view)?;
         let (mut on_canvas, mut canvases_with) = (HashMap::new(), HashMap::<_, Vec<_>>::new());
         for canvas in canvases(context, notes)? {
+            // Each file once for a canvas, however many cards show it.
             let targets: BTreeSet<&VaultPath> =
                 canvas.links.iter().filter_map(|link| shown_path(notes, link)).collect();
             let targets: Vec<&VaultPath> = targets.into_iter().filter(|target| *target != canvas.path).collect();
@@ -112,6 +113,7 @@ impl<'n> LinkWalk<'n> {
     pub fn beside(&self, path: &'n VaultPath, direction: WalkDirection) -> Vec<&'n VaultPath> {
         let mut found: BTreeSet<&VaultPath> = BTreeSet::new();
         if direction.follows(WalkDirection::Out) {
+            // A canvas has no digest of links; what it shows was read above.
             match self.on_canvas.get(path) {
                 Some(targets) => found.extend(targets),
                 None => found.extend(self.targets(path)),
@@ -149,16 +151,19 @@ impl<'n> LinkWalk<'n> {
             for (via, weight) in &ring {
                 context.check()?;
                 let beside = self.beside(via, direction);
+                // Each link gets an equal part of what reached the note.
                 let share = weight / f64::from(u32::try_from(beside.len()).unwrap_or(u32::MAX).max(1));
                 for path in beside.into_iter().filter(|path| !seen.contains(path)) {
                     count_steps(LINK_STEPS);
                     let new = ReachedNote { path, hops, weight: 0.0, via, share };
                     let known = next.entry(path).or_insert(new);
                     known.weight += share;
+                    // The way with the largest share is the one that is named.
                     if share > known.share {
                         (known.via, known.share) = (via, share);
                     }
                 }
+                // Checked after each note, so a hub with thousands of links ends the walk soon.
                 if seen.len() + next.len() > MOST_REACHED {
                     walked.is_cut = true;
                     break;
@@ -190,6 +195,7 @@ impl<'n> LinkWalk<'n> {
         let mut before: HashMap<&VaultPath, Vec<&'n VaultPath>> = HashMap::from([(from, Vec::new())]);
         let mut ring = vec![from];
         for _ in 0..longest {
+            // All shortest ways are complete once the ring with the end is.
             if before.contains_key(to) {
                 break;
             }
@@ -198,6 +204,7 @@ impl<'n> LinkWalk<'n> {
                 context.check()?;
                 for path in self.beside(via, direction) {
                     count_steps(LINK_STEPS);
+                    // Only notes of an earlier ring are known, so each note is reached at its shortest distance.
                     if !before.contains_key(path) {
                         next.entry(path).or_default().push(via);
                     }
@@ -208,6 +215,7 @@ impl<'n> LinkWalk<'n> {
         }
         // From the end, one note at a time; ways are all of one length, so none is given up.
         let mut ways = if before.contains_key(to) { vec![vec![to]] } else { Vec::new() };
+        // All ways are extended together, one note for each round.
         while ways.first().and_then(|way: &Vec<&VaultPath>| way.last()).is_some_and(|last| *last != from) {
             let longer = ways.iter().flat_map(|way| {
                 let earlier = way.last().and_then(|last| before.get(last)).into_iter().flatten();

@@ -30,7 +30,9 @@ pub fn notice(context: &Context<'_>, view: &View, changes: &ChangeSet) -> Result
     // Made for the first lost id: there is rarely one, and it may have to wait for the index.
     let mut planned: Option<View> = None;
     for change in &changes.changes {
+        // Only a write can lose an id: a note that is moved or deleted keeps or loses all of them.
         let Change::Write { path, before, content, .. } = change else { continue };
+        // Most notes have no caret at all.
         if !path.is_note() || !before.content.bytes().contains(&b'^') {
             continue;
         }
@@ -41,9 +43,11 @@ pub fn notice(context: &Context<'_>, view: &View, changes: &ChangeSet) -> Result
         context.check()?;
         let after = shown_text(content.bytes());
         let after = Note::parse(&after);
+        // Ids are compared without case, as Obsidian does.
         let ids: BTreeSet<String> =
             Note::parse(&before).blocks.iter().map(|block| block.id.to_ascii_lowercase()).collect();
         for id in ids.into_iter().filter(|id| after.find_block(id).is_none()) {
+            // With the change in it: links that the same change removes no longer count.
             let planned = planned.get_or_insert_with(|| view.with(changes));
             let links = links_to(context, planned, path, &after, &id)?;
             let stays_in_text = || after.text.lines().any(|line| contains_marker(line, &id));
@@ -80,6 +84,7 @@ fn told(lost: &[LostId<'_>], several_files: bool) -> Option<String> {
 /// A quick check that spares most notes the parse.
 fn may_end_with_id(line: &str) -> bool {
     let line = line.trim_end();
+    // An id is at the end of its line.
     let before = line.trim_end_matches(is_of_id);
     before.len() < line.len() && before.ends_with('^')
 }

@@ -31,6 +31,7 @@ pub fn near_text(shown: &str, find: &str) -> Option<NearText> {
             differs: differs(find.trim(), found),
         });
     }
+    // Blank lines at the start are usual in a quoted block.
     let first = find.lines().find(|line| !line.trim().is_empty())?;
     // Only if there are more lines; the first one alone was searched above.
     let (place, differs) = match Some(first).filter(|first| first.len() < find.trim().len()).and_then(place) {
@@ -50,6 +51,7 @@ pub(crate) fn lines_of(shown: &str, find: &str) -> Vec<usize> {
     let places = shown.match_indices(find).take(MOST);
     places
         .map(|(at, _)| {
+            // Counted on from the last place, so that the text is walked through once.
             line += shown[counted..at].matches('\n').count();
             counted = at;
             line
@@ -64,6 +66,7 @@ fn line_of(shown: &str, at: usize) -> usize {
 /// How two similar texts differ.
 fn differs(find: &str, found: &str) -> &'static str {
     let same = |change: fn(&str) -> String| change(find) == change(found);
+    // From the smallest difference to the largest; the first that explains all of it is named.
     if same(|text| text.to_lowercase()) {
         "case"
     } else if same(|text| text.nfd().collect()) {

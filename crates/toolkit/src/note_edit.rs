@@ -78,6 +78,7 @@ impl NoteEdit {
         // accident.
         let (path, before, template) = if makes_it {
             let TargetPlace { path, template } = target.place(tool, context, view)?;
+            // A missing file is fine here, since the call creates it.
             let before = reading::read_if_there(view, &path)?;
             if before.is_none() {
                 check_new(tool, context, view, &path)?;
@@ -136,6 +137,7 @@ impl NoteEdit {
     pub fn in_own_form(&self, content: String) -> Result<FileContent, Reason> {
         match self.edit.document() {
             Ok(Some(document)) => Ok(document.in_own_form(&content)),
+            // Not UTF-8, but text: replacing all of it loses nothing that could be kept.
             Ok(None) | Err(Reason::NotText { valid_up_to: Some(_), .. }) => Ok(content.into()),
             Err(reason) => Err(reason),
         }
@@ -149,6 +151,7 @@ impl NoteEdit {
         }
         let files = index::files(context, view)?;
         let named = files.meant_by(self.edit.path.name()).into_iter();
+        // Three are enough for a notice.
         Ok(named.filter(|other| **other != self.edit.path).take(3).cloned().collect())
     }
 
@@ -196,6 +199,7 @@ fn check_new(tool: &str, context: &Context<'_>, view: &View, path: &VaultPath) -
     if naming::lacks_ending(path) {
         let known = index::files(context, view)?.meant_by(path.as_str()).first().map(|path| path.to_string());
         let (at, problem) = ("target.path", "must end in `.md`, or Obsidian does not show the note");
+        // Most likely the ending was forgotten.
         let meant = known.unwrap_or_else(|| format!("{path}.md"));
         return Err(Reason::misspelt_argument(tool, at, problem, meant));
     }

@@ -97,6 +97,7 @@ pub enum TemplatePlace {
 /// joined, a value that the note has stays.
 pub fn inserted(document: &Document, template: &str, place: TemplatePlace) -> Result<Document, EditError> {
     let (properties, body) = match Frontmatter::find(template) {
+        // Broken properties of a template are left out, and its text is used all the same.
         Some(block) => (block.properties(template).ok(), &template[block.span.end..]),
         None => (None, template),
     };
@@ -105,6 +106,7 @@ pub fn inserted(document: &Document, template: &str, place: TemplatePlace) -> Re
         let shown = document.shown();
         let at = match place {
             TemplatePlace::End => shown.len(),
+            // Below the properties, which have to stay first.
             TemplatePlace::Start => document.frontmatter().map_or(0, |block| block.span.end),
         };
         let before = if at > 0 && !shown[..at].ends_with('\n') { "\n" } else { "" };
@@ -115,6 +117,7 @@ pub fn inserted(document: &Document, template: &str, place: TemplatePlace) -> Re
         let path = PropertyPath::name(&name);
         let known = NoteProperties::of(&document).value();
         let value = match (path.find(&known), value) {
+            // An empty property is filled; one with a value keeps it.
             (None | Some(YamlValue::Null), value) => value,
             (Some(YamlValue::List(old)), YamlValue::List(new)) => {
                 let added = new.into_iter().filter(|item| !old.contains(item));

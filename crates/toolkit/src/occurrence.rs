@@ -68,6 +68,7 @@ pub fn refusal(
             bad_argument("replace", "would merge two different line endings into one; include them in `find`")
         }
         ReplaceError::NotFound => {
+            // The caller knows its text; the beginning is enough to recognise it.
             Reason::TextMissing { path, preview: find.chars().take(80).collect(), near: near_text(shown, find) }
         }
         ReplaceError::NotUnique { occurrences } => {

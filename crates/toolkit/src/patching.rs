@@ -42,6 +42,7 @@ pub fn patched(writing: &NoteEdit, wanted: &PatchRequest<'_>) -> Result<PatchRes
     let document = writing.document()?;
     let value = match wanted.content_type {
         ContentType::Markdown => typed_value(&document, wanted),
+        // JSON was asked for, so the value may change the type of the property.
         ContentType::Json => Some(properties::value(&json(wanted.tool, wanted.content)?)),
     };
     let content = value.as_ref().map_or(PatchContent::Text(wanted.content), PatchContent::Value);
@@ -58,13 +59,16 @@ fn typed_value(document: &Document, wanted: &PatchRequest<'_>) -> Option<YamlVal
     if !wanted.section.is_property() {
         return None;
     }
+    // Plain text is the usual case and needs no look at the note.
     let given = literal(wanted.content)?;
     let properties = YamlValue::Map(document.properties().ok()?);
     let old = PropertyPath::name(&wanted.section.target).among(&properties).find(&properties).cloned();
     let keeps = match (wanted.operation, old) {
+        // A text stays one, even if the new text looks like a number.
         (_, Some(YamlValue::Text(_))) => false,
         (PatchOperation::Replace, _) | (_, None) => true,
         (_, Some(old)) => {
+            // Anything else cannot be merged with what is there.
             matches!((old, &given), (YamlValue::List(_), YamlValue::List(_)) | (YamlValue::Map(_), YamlValue::Map(_)))
         }
     };
@@ -74,6 +78,7 @@ fn typed_value(document: &Document, wanted: &PatchRequest<'_>) -> Option<YamlVal
 /// What a text says if it is not only text.
 fn literal(content: &str) -> Option<YamlValue> {
     let value = properties::from_json(&serde_json::from_str(content).ok()?)?;
+    // A quoted text means the same as the text.
     (!matches!(value, YamlValue::Null | YamlValue::Text(_))).then_some(value)
 }
 
@@ -90,6 +95,7 @@ pub fn text_notice(writing: &NoteEdit, wanted: &PatchRequest<'_>) -> Option<Stri
         YamlValue::Null | YamlValue::Text(_) => return None,
     };
     let is_text = typed_value(&writing.document().ok()?, wanted).is_none();
+    // Said because the file looks right and a query would not find the number.
     is_text.then(|| format!("The property is text. For {kind}, set `contentType` to `json`."))
 }
 
@@ -98,6 +104,7 @@ fn json(tool: &str, content: &str) -> Result<Json, Reason> {
 }
 
 pub fn not_json(tool: &str, error: &serde_json::Error) -> Reason {
+    // The message may repeat the content.
     Reason::bad_argument(tool, "content", Prose::ours(format_args!("is not JSON: {}", Prose::of_others(error))))
 }
 

@@ -21,6 +21,7 @@ impl NoteProperties {
     /// From a text that is not exactly the file.
     pub(crate) fn of_text(text: &str) -> Self {
         let block = Frontmatter::find(text);
+        // A note without a block has no properties, which is not an error.
         let entries = block.as_ref().map_or(Ok(Vec::new()), |block| block.properties(text));
         Self { block, entries }
     }
@@ -50,6 +51,7 @@ pub fn key_path(tool: &str, given: &str) -> Result<PropertyPath, Reason> {
         problems: vec![ArgumentProblem {
             at: "keyPath".to_owned(),
             problem: match error {
+                // The only error with a remedy that the caller can see.
                 PropertyError::TooDeep { limit } => Prose::ours(format_args!("has more than {limit} parts")),
                 _ => Prose::ours(format_args!("is not a path of property names: {}", quoted(&clipped(given)))),
             },

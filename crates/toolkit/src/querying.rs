@@ -54,13 +54,16 @@ impl<'t> QueryKind<'t> {
     /// Every text is one; what is none of them is read as DQL, whose errors say what it could be.
     fn of(text: &'t str) -> Self {
         let trimmed = text.trim();
+        // `[[x.base]]` and `![[x.base#View]]` are how notes refer to a base.
         let inner = trimmed.trim_start_matches('!').strip_prefix("[[").and_then(|rest| rest.strip_suffix("]]"));
         let named = inner.unwrap_or(trimmed);
         // A heading-like part after the path names a view.
         let (path, view) = named.split_once('#').map_or((named, None), |(path, view)| (path, Some(view)));
+        // A path has one line; a query that ends with such a word is not one.
         if path.to_lowercase().ends_with(".base") && !path.contains('\n') {
             return Self::BaseFile { path, view: view.filter(|view| !view.is_empty()) };
         }
+        // The three ways in which scripts of the plugin begin.
         if ["$=", "```dataviewjs", "dv."].iter().any(|start| trimmed.starts_with(start)) {
             return Self::Script;
         }
@@ -86,6 +89,7 @@ impl ReadQuery {
             QueryKind::BaseFile { path, view: linked } => {
                 let found = naming::find(context, view, path)?;
                 let shown = reading::show(&found.path, &found.file)?;
+                // A view that was asked for wins over the one in the link.
                 Self::base(shown.text(), Some(found.path), base_view.or(linked))
             }
         }
@@ -98,6 +102,7 @@ impl ReadQuery {
     /// The text of a base, which may stand in a file.
     pub fn base(yaml: &str, path: Option<VaultPath>, view: Option<&str>) -> Result<Self, Reason> {
         let base = BaseFile::parse(yaml).map_err(unreadable)?;
+        // Checked here, so that the refusal can name the views that there are.
         if let Some(wanted) = view
             && !base.views().any(|view| view.name == wanted)
         {
@@ -151,6 +156,7 @@ impl ReadQuery {
             Self::Dql(query) => {
                 let in_context = in_context.with_origin(origin.map(VaultPath::as_str));
                 let answer = query.run(rows, &in_context).map_err(halted)?;
+                // Looked for only if something seems wrong, as it costs another look at the vault.
                 let hints = match answer.total {
                     0 => query.unknown_names(rows, &in_context),
                     _ => query.mistyped_columns(rows, &in_context),
@@ -212,6 +218,7 @@ pub struct AskedQuery<'a> {
 impl AskedQuery<'_> {
     /// Reads and runs it. Of the rows, only those of the page are made; without one, all.
     pub fn run(&self, context: &Context<'_>, view: &View, page: Option<Range<usize>>) -> Result<QueryResult, Reason> {
+        // By any of its names, like every note that a caller mentions.
         let origin = self.note.map(|note| naming::find(context, view, note)).transpose()?;
         let query = ReadQuery::read(context, view, self.query, self.view)?;
         query.run(context, view, origin.as_ref().map(|found| &found.path), page)
@@ -239,6 +246,7 @@ pub fn inline_text(
         Ok(parsed) => parsed,
         Err(error) => {
             let (written, error) = (clipped(expression), clipped(&error.to_string()));
+            // As the app shows it in the place of the query; the note itself is not refused.
             return Ok(format!("Dataview (inline field '{written}'): {error}"));
         }
     };
@@ -259,6 +267,7 @@ pub fn inline_text(
 /// That a query cannot be read, and where.
 pub fn unreadable(error: QuerySyntaxError) -> Reason {
     let QuerySyntaxError { line, column, message, expected, nearest } = error;
+    // Words of the parser may quote the query, so they count as foreign text.
     Reason::QueryUnreadable { line, column, problem: Prose::of_others(clipped(&message)), expected, nearest }
 }
 
@@ -274,6 +283,7 @@ pub fn refusal(halt: QueryHalt, context: &Context<'_>) -> Reason {
         QueryHalt::Failed { message, place } => Reason::QueryFailed {
             line: place.map(|place| place.line),
             column: place.map(|place| place.column),
+            // A message about an unknown function names it, and the nearest one is the best hint.
             nearest: meant_function(&message),
             problem: Prose::of_others(clipped(&on_one_line(&message))),
         },

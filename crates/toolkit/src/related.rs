@@ -59,12 +59,14 @@ pub fn find<'n>(
     start: &'n VaultPath,
     most: usize,
 ) -> Result<Vec<RelatedNote>, Reason> {
+    // Two links: what both notes link to, or are linked from.
     let around = walk.around(context, start, 2, WalkDirection::Both)?;
     // What is linked is known already.
     let mut left_out: BTreeSet<&str> = BTreeSet::from([start.as_str()]);
     left_out.extend(around.reached.iter().filter(|note| note.hops == 1).map(|note| note.path.as_str()));
     let mut scores: BTreeMap<String, Vec<(RelatedBy, f64)>> = BTreeMap::new();
     let mut put = |by: RelatedBy, weight: f64, found: Vec<(String, f64)>| {
+        // Each reason is scaled to its best note, so that no measure outweighs the others by its unit.
         let best = found.iter().map(|(_, score)| *score).fold(0.0, f64::max);
         for (path, score) in found.into_iter().filter(|_| best > 0.0) {
             scores.entry(path).or_default().push((by, weight * score / best));
@@ -80,6 +82,7 @@ pub fn find<'n>(
         by_words.into_iter().filter(|(path, _)| !left_out.contains(path.as_str())).collect(),
     );
     let mut ranked: Vec<(String, Vec<(RelatedBy, f64)>)> = scores.into_iter().collect();
+    // A note with several reasons comes before one with a single strong one.
     let total = |reasons: &[(RelatedBy, f64)]| reasons.iter().map(|(_, score)| score).sum::<f64>();
     // Stable, so equals stay in path order.
     ranked.sort_by(|(_, one), (_, other)| total(other).total_cmp(&total(one)));
@@ -105,6 +108,7 @@ fn by_tags(
         .flat_map(|digest| digest.tags())
         .map(|tag| tag.name.to_lowercase())
         .collect();
+    // Without tags the whole vault need not be read.
     if own.is_empty() {
         return Ok(Vec::new());
     }
@@ -117,6 +121,7 @@ fn by_tags(
         count_steps(8);
         let shared: Vec<String> =
             digest.tags().map(|tag| tag.name.to_lowercase()).filter(|tag| own.contains(tag)).collect();
+        // Counted in linked notes as well: how rare a tag is does not depend on this note.
         for tag in &shared {
             *counts.entry(tag.clone()).or_default() += 1;
         }
@@ -126,6 +131,7 @@ fn by_tags(
     }
     let weight = |tag: &String| {
         let with_it = counts.get(tag).copied().unwrap_or(1).max(1);
+        // As in a search: a tag that every note has says nothing.
         (1.0 + f64::from(notes) / f64::from(with_it)).ln()
     };
     Ok(sharing.into_iter().map(|(path, tags)| (path.to_string(), tags.iter().map(weight).sum())).collect())
@@ -134,6 +140,7 @@ fn by_tags(
 /// Notes that have the words of its name.
 fn by_words(context: &Context<'_>, view: &View, start: &VaultPath) -> Result<Vec<(String, f64)>, Reason> {
     let mut wanted: Vec<String> = words(title(start));
+    // A number, such as that of a year, is in the names of unrelated notes.
     wanted.retain(|word| word.chars().count() >= SHORTEST_WORD && !word.chars().all(|c| c.is_ascii_digit()));
     wanted.truncate(MOST_WORDS);
     if wanted.is_empty() {

@@ -38,6 +38,7 @@ struct SectionInput {
 
 impl From<SectionInput> for NoteSection {
     fn from(SectionInput { r#type, target, occurrence }: SectionInput) -> Self {
+        // The mark is how blocks are written in links, and no heading needs it.
         let implied = if target.starts_with('^') { SectionType::Block } else { SectionType::Heading };
         Self { r#type: r#type.unwrap_or(implied), target, occurrence }
     }
@@ -93,8 +94,10 @@ impl NoteSection {
         let path_of = |heading: &Heading| note.heading_path(heading).join(DELIMITER);
         match self.find_heading(note) {
             HeadingMatch::One(heading) => Ok(heading),
+            // With all names, as the nearest one is looked for among them.
             HeadingMatch::None => Err(missing(path, "heading", &self.target, note.headings.iter().map(path_of))),
             HeadingMatch::Several(several) => {
+                // The refusal shows only a few of them.
                 let candidates: Vec<String> = several.into_iter().take(MOST_NAMES).map(path_of).collect();
                 let (path, target) = (path.clone(), clipped(&self.target));
                 Err(Reason::AmbiguousSection { path, target, candidates: names(&candidates) })

@@ -41,6 +41,7 @@ impl TagCounts {
         self.notes += 1;
         for tag in tags {
             let parents = tag.match_indices('/').map(|(at, _)| &tag[..at]).filter(|parent| !parent.is_empty());
+            // From the top, so that the parents that are left out are the deepest ones.
             let parents = parents.take(MOST_PARENTS).take_while(|parent| parent.len() <= LONGEST_PARENT);
             if nested == NestedTags::CountForParents {
                 parents.for_each(|parent| self.add(parent));
@@ -51,6 +52,7 @@ impl TagCounts {
 
     fn add(&mut self, tag: &str) {
         let folded = tag.to_lowercase();
+        // The first spelling is shown, as in Obsidian.
         let new = || TagCount { name: tag.to_owned(), notes: 0, last: 0 };
         let count = self.counts.entry(folded).or_insert_with(new);
         if count.last != self.notes {
@@ -63,6 +65,7 @@ impl TagCounts {
     pub fn sorted(self) -> Vec<(String, usize)> {
         let mut counts: Vec<(String, TagCount)> = self.counts.into_iter().collect();
         counts.sort_unstable_by(|(a, counted_a), (b, counted_b)| {
+            // A vault is read in path order, but a hash map forgets it.
             counted_b.notes.cmp(&counted_a.notes).then_with(|| a.cmp(b))
         });
         counts.into_iter().map(|(_, count)| (count.name, count.notes)).collect()
@@ -92,6 +95,7 @@ impl TagsOfNote {
     pub fn of(note: &Note<'_>) -> Self {
         let frontmatter = once(note.property_tags().into_iter().map(|tag| tag.name));
         let inline = once(note.tags.iter().map(|tag| note.text[tag.name()].to_owned()));
+        // A tag may be in both places.
         let all = once(frontmatter.iter().chain(&inline).cloned());
         Self { frontmatter, inline, all }
     }

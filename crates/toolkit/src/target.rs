@@ -126,6 +126,7 @@ impl NoteTarget {
 
     fn which(&self, tool: &str, context: &Context<'_>, view: &View) -> Result<TargetChoice<'_>, Reason> {
         let required = |at: &str| Reason::bad_argument(tool, at, "is required for this type of target");
+        // A period alone says enough, and saves a field in every call.
         let implied = if self.period.is_some() { TargetType::Periodic } else { TargetType::Path };
         match self.r#type.unwrap_or(implied) {
             TargetType::Path => self.path.as_deref().map(TargetChoice::Path).ok_or_else(|| required("target.path")),

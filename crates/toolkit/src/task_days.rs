@@ -27,6 +27,7 @@ impl DayRange {
     ) -> Result<Self, Reason> {
         let refused = || Reason::bad_argument(tool, argument, DAY_WORDS);
         let date = |text: &str| text.trim().parse::<Date>().map_err(|_| refused());
+        // An open end: `..2026-04-14` is everything up to that day.
         let end = |text: &str| if text.trim().is_empty() { Ok(None) } else { date(text).map(Some) };
         let day = |date: Date| Self::Days { from: Some(date), to: Some(date) };
         let beyond = |_| refused();
@@ -35,6 +36,7 @@ impl DayRange {
             "today" => day(today),
             "tomorrow" => day(today.tomorrow().map_err(beyond)?),
             "this_week" => {
+                // The first day of a week depends on the vault, and looking that up takes a while.
                 let first = week().first_day(today);
                 Self::Days { from: Some(first), to: Some(first.checked_add(6.days()).map_err(beyond)?) }
             }
@@ -42,6 +44,7 @@ impl DayRange {
             other => match other.split_once("..") {
                 Some((from, to)) => {
                     let (from, to) = (end(from)?, end(to)?);
+                    // A range of no days finds nothing, which is never what was meant.
                     if from.zip(to).is_some_and(|(from, to)| to < from) || (from.is_none() && to.is_none()) {
                         return Err(refused());
                     }

@@ -60,6 +60,7 @@ pub enum TaskEditError {
 
 /// All tasks of a note, in document order.
 pub fn tasks_of(document: &Document) -> Vec<TaskPlace> {
+    // One table for all tasks: a note may have thousands.
     let (note, lines) = (document.note(), LineTable::of(document.shown()));
     let place = |task: &lapidary_note::Task| TaskPlace {
         line: lines.line(task.checkbox.start),
@@ -90,10 +91,12 @@ pub fn edited(
     let before = &shown[place.text.clone()];
     let habit = FieldHabit::of(document, place, settings);
     let mut text = match &change.description {
+        // A field in the middle would be lost with the text around it.
         Some(description) => TaskLine::of(before).with_description(description).ok_or(TaskEditError::FieldInText)?,
         None => before.to_owned(),
     };
     if let Some(priority) = change.priority {
+        // Read again each time, as every change moves the fields behind it.
         text = TaskLine::of(&text).with(TaskFieldKind::Priority, priority.map(TaskPriority::name), habit.style());
     }
     // A task that says nothing is only a box.
@@ -102,15 +105,18 @@ pub fn edited(
             text = dated(&text, kind, date, habit.style());
         }
     }
+    // After the dates of the box, so that a date that was asked for wins.
     for (kind, date) in &change.dates {
         text = dated(&text, *kind, *date, habit.style());
     }
     let line = LineRange::one(place.line).span(shown).map_err(TaskEditError::Edit)?;
     let with = |status: char, text: &str| {
+        // Marker and indent stay as they are written.
         let (front, gap) = (&shown[line.start..place.checkbox.start], &shown[place.checkbox.end..place.text.start]);
         let gap = if gap.is_empty() && !text.is_empty() { " " } else { gap };
         format!("{front}[{status}]{gap}{text}")
     };
+    // A box that was done already has had its next occurrence.
     let is_finished = is == TaskState::Done && was != TaskState::Done;
     let next = match is_finished && !change.without_next {
         true => next_text(&text, settings, habit.style(), today)?,
@@ -120,16 +126,20 @@ pub fn edited(
     // The plugin's word for a task that is not kept.
     let is_removed =
         is_finished && done.value(TaskFieldKind::OnCompletion).is_some_and(|word| word.eq_ignore_ascii_case("delete"));
+    // What follows the text on its line, such as white space at the end.
     let end = shown[place.text.end..line.end].trim_end_matches('\n');
     let own = (!is_removed).then(|| format!("{}{end}", with(status, &text)));
+    // Always open, whatever box the last one has.
     let next = next.map(|next| with(' ', &next));
     let below = settings.is_some_and(|settings| settings.next_is_below);
+    // As the plugin's setting says; above is its default.
     let written: Vec<&str> = match below {
         true => own.iter().chain(&next).map(String::as_str).collect(),
         false => next.iter().chain(&own).map(String::as_str).collect(),
     };
     let EditResult { document, .. } =
         document.replace_lines(LineRange::one(place.line), &written.join("\n")).map_err(TaskEditError::Edit)?;
+    // Only where both are written does one of them move down.
     let second = place.line + usize::from(own.is_some() && next.is_some());
     Ok(EditedTask {
         document,
@@ -151,6 +161,7 @@ fn next_text(
     today: Date,
 ) -> Result<Option<String>, TaskEditError> {
     let task = TaskLine::of(text);
+    // Without a rule there is nothing to compute, and nothing that could fail.
     let Some(rule) = task.value(TaskFieldKind::Recurrence) else { return Ok(None) };
     let unsupported = || TaskEditError::Rule(rule.to_owned());
     let parsed = RecurrenceRule::parse(rule).ok_or_else(unsupported)?;
@@ -162,6 +173,7 @@ fn next_text(
     let mut written = text.to_owned();
     for kind in PLANNED {
         let Some((planned, reference)) = date(kind).zip(reference) else { continue };
+        // In days: the distance of months depends on where they begin.
         let distance = Span::new().days((planned - reference).get_days());
         let moved = next.checked_add(distance).map_err(|_| unsupported())?;
         written = dated(&written, kind, Some(moved), style);
@@ -180,6 +192,7 @@ fn next_text(
     if settings.is_some_and(|settings| settings.sets_created_date) {
         written = dated(&written, TaskFieldKind::Created, Some(today), style);
     }
+    // A block id names one place; the next occurrence must not take it over.
     if let Some(id) = TaskLine::of(&written).block_id().map(str::len) {
         let end = written.trim_end().len() - id - '^'.len_utf8();
         written.truncate(written[..end].trim_end().len());
@@ -203,6 +216,7 @@ impl FieldHabit {
             let emoji = styles.iter().filter(|style| **style == TaskFieldStyle::Emoji).count();
             match styles.len() {
                 0 => None,
+                // Of equals the emoji style, which is the plugin's default.
                 all if emoji * 2 >= all => Some(TaskFieldStyle::Emoji),
                 _ => Some(TaskFieldStyle::Dataview),
             }
@@ -221,6 +235,7 @@ impl FieldHabit {
     /// The dates that belong to a box with this meaning.
     fn dates_of(&self, state: TaskState, today: Date) -> [(TaskFieldKind, Option<Date>); 2] {
         let has_fields = self.style.is_some();
+        // Without the plugin, a note that has such fields is continued as it is.
         let (done, cancelled) = match self.settings {
             Some(settings) => (settings.sets_done_date, settings.sets_cancelled_date),
             None => (has_fields, has_fields),

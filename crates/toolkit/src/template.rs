@@ -35,6 +35,7 @@ pub fn filled(template: &str, places: &TemplateFields<'_>) -> String {
                 rest = after;
             }
             None => {
+                // Only the braces are copied, as a placeholder may begin within what follows.
                 filled += "{{";
                 rest = &place[2..];
             }
@@ -57,6 +58,7 @@ impl TemplateFields<'_> {
             Some((name, format)) => (name, Some(format.trim())),
             None => (place, None),
         };
+        // Blanks around the sign are accepted, as in `{{date + 1d}}`.
         let name: String = name.chars().filter(|c| !c.is_whitespace()).collect();
         let (word, offset) = match name.find(['+', '-']) {
             Some(at) => (name[..at].to_lowercase(), Some(&name[at..])),
@@ -70,6 +72,7 @@ impl TemplateFields<'_> {
         // Whatever is not a known placeholder is left as text by the caller.
         match (&*word, format) {
             ("title", None) => Some(self.title.to_owned()),
+            // Formatted by the caller, because the app and the plugins differ.
             ("date", None) if offset.is_none() => Some(self.date.to_owned()),
             ("date", format) => Some(written(&moment, format.unwrap_or(self.date_format))),
             ("time", format) => Some(written(&moment, format.unwrap_or(self.time_format))),
@@ -99,6 +102,7 @@ fn moved(moment: &Zoned, offset: &str) -> Option<Zoned> {
         'M' => span.try_months(number),
         'w' | 'W' => span.try_weeks(number),
         'd' | 'D' => span.try_days(number),
+        // Bounded, because a larger number would only overflow.
         'h' | 'H' => return moment.checked_add(SignedDuration::from_hours(number.clamp(-99_999, 99_999))).ok(),
         'm' => return moment.checked_add(SignedDuration::from_mins(number.clamp(-9_999_999, 9_999_999))).ok(),
         's' | 'S' => return moment.checked_add(SignedDuration::from_secs(number.clamp(-99_999_999, 99_999_999))).ok(),

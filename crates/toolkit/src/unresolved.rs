@@ -61,18 +61,21 @@ impl<'n> KnownTargets<'n> {
     /// The file that a target surely means, although no link leads there.
     pub fn certain(&self, target: &str) -> Option<(CertainMatch, &'n VaultPath)> {
         count_steps(64);
+        // Only the name: a folder in a broken link is mostly what makes it wrong.
         let name = target.rsplit('/').next().unwrap_or_default();
         let only = |found: &[&'n VaultPath]| match found {
             [path] => Some(*path),
             _ => None,
         };
         let named = self.notes.meant_by(name);
+        // Several files of the name: which one is meant is not certain, and an alias would not make it so.
         if !named.is_empty() {
             return only(&named).map(|path| (CertainMatch::Name, path));
         }
         if let Some(aliased) = self.by_alias.get(&*folded_name(target)) {
             return only(aliased).map(|path| (CertainMatch::Alias, path));
         }
+        // Links leave the extension out, but may have it.
         let bare = name.strip_suffix(".md").unwrap_or(name);
         let spelt = self.by_spelling.get(&spelling(bare))?;
         only(spelt).map(|path| (CertainMatch::Spelling, path))
@@ -88,6 +91,7 @@ impl<'n> KnownTargets<'n> {
         if let Some(path) = self.notes.meant_by(name).first() {
             return Some(path);
         }
+        // A name with an extension is not compared with titles, which have none.
         let names = if is_attachment_name(name) { &self.attachments } else { &self.titles };
         let near = nearest(name, names.iter().map(|(name, _)| *name))?;
         names.iter().find(|(name, _)| *name == near).map(|(_, path)| *path)

@@ -39,6 +39,7 @@ pub struct WholeFileEdit {
 impl WholeFileEdit {
     /// An existing file, by any of its names.
     pub fn existing(tool: &str, context: &Context<'_>, view: &View, input: &WholeFileInput) -> Result<Self, Reason> {
+        // Before the file is looked for: a malformed hash is the caller's mistake in any case.
         let expected = hash::expected(tool, EXPECTED, input.expected_hash.as_deref())?;
         let NamedFile { path, file, .. } = naming::find(context, view, &input.path)?;
         let edit = PendingEdit::begin(context, path, Some(file), EXPECTED, expected.as_ref())?;
@@ -61,6 +62,7 @@ impl WholeFileEdit {
                 return Err(Reason::DestinationExists { path, current: there.hash(), wanted: NameWanted::New });
             }
             Some(_) => {}
+            // A new name must not differ from another in case alone.
             None => naming::check_new(context, view, &path, None)?,
         }
         let edit = PendingEdit::begin(context, path, before, EXPECTED, expected.as_ref())?;

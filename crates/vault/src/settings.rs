@@ -49,11 +49,13 @@ pub(crate) fn periodic_notes(store: &dyn Backend, period: Period) -> Result<Opti
     let week = week_rule(periodic.as_ref()).or_else(|| week_rule(calendar.as_ref())).unwrap_or(WeekRule::ENGLISH);
     // It only affects how a template is filled, so it need not be readable.
     let templates = read(store, TEMPLATES).ok().flatten().unwrap_or_default();
+    // A blank setting counts as unset.
     let set = |settings: &Value, name: &str| Some(text(settings, name).trim().to_owned()).filter(|set| !set.is_empty());
     let notes = |settings: &Value, [folder, format, template]: [&str; 3]| PeriodicNotes {
         folder: text(settings, folder).trim().trim_matches('/').to_owned(),
         format: set(settings, format).unwrap_or_else(|| period.default_format().to_owned()),
         week,
+        // The plugin has used both names.
         template: set(settings, template).or_else(|| set(settings, "templatePath")),
         date_format: set(&templates, "dateFormat").unwrap_or_else(|| "YYYY-MM-DD".to_owned()),
         time_format: set(&templates, "timeFormat").unwrap_or_else(|| "HH:mm".to_owned()),
@@ -117,6 +119,7 @@ fn of_period(all: &Value, period: Period) -> Option<&Value> {
     let active = &all["activeCalendarSet"];
     let set = all["calendarSets"].as_array().and_then(|sets| sets.iter().find(|set| set["id"] == *active));
     let settings = set.map_or_else(|| &all[period.name()], |set| &set[new_name]);
+    // A period that is off keeps its settings.
     (settings["enabled"] == true).then_some(settings)
 }
 
@@ -149,6 +152,7 @@ pub(crate) fn text<'v>(settings: &'v Value, name: &str) -> &'v str {
 pub(crate) fn read(store: &dyn Backend, file: &'static str) -> Result<Option<Value>, SettingsError> {
     let unreadable = SettingsError::Unreadable { file };
     let path = VaultPath::parse(file).map_err(|_| unreadable)?;
+    // Past every rule: the settings are closed to callers, but the server needs them.
     match store.read(&path, MAX_SETTINGS_BYTES, &|_| true) {
         Ok(found) => {
             // Settings that were edited by hand on Windows may begin with a byte order mark.

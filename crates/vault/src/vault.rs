@@ -76,6 +76,7 @@ impl Vault {
         limits: VaultLimits,
     ) -> Self {
         let search = RankedIndexCache::new(cache.as_ref().map(|cache| SegmentCache::new(cache.for_segments())));
+        // Folders that are never read need not be watched or indexed either.
         let skip_folders = policy.skip_folders.clone();
         let live = VaultIndex::new(Arc::clone(&backend), skip_folders, limits, cache.map(IndexCache::new));
         let (scope, live, search) = (ScopeCache::new(policy), Arc::new(live), Arc::new(search));
@@ -125,6 +126,7 @@ impl Vault {
     }
 
     pub fn view(&self, scope: Arc<Scope>, max_file_bytes: u64) -> View {
+        // A killed server may have left a change half made.
         self.backend.settle();
         let (live, search) = (Arc::clone(&self.live), Arc::clone(&self.search));
         let backend = Arc::clone(&self.backend);
@@ -147,6 +149,7 @@ impl Vault {
     /// The id of the checkpoint of the change that was made on this approval. Waits for a change in progress, and completes or
     /// rolls back that of a process that died.
     pub fn made_on(&self, approval: &ContentHash) -> Result<Option<String>, LedgerError> {
+        // Held while the history is read: a change in progress is either in it or not made.
         let turn = self.turn(&|| true).map_err(|error| LedgerError::Unusable(error.to_string()))?;
         let made = self.backend.history().approved(approval);
         drop(turn);
@@ -159,10 +162,12 @@ impl Vault {
         let since = now.checked_sub(KEYS_LAST).unwrap_or(SystemTime::UNIX_EPOCH);
         let Some(found) = self.backend.history().keyed(key, since)? else { return Ok(None) };
         let is_open = |path: &VaultPath| scope.may_read(path).is_ok();
+        // A moved file has two paths, and both have to be open.
         let paths = found.checkpoint.entries.iter().flat_map(|entry| [Some(&entry.path), entry.moved_to.as_ref()]);
         let shows_all = paths.flatten().all(is_open);
         Ok(Some(MadeCall {
             call: found.call,
+            // The call is known all the same, so that it is not made twice.
             checkpoint: Some(found.checkpoint.id).filter(|_| shows_all),
             reply: found.reply.filter(|_| shows_all),
         }))
@@ -170,6 +175,7 @@ impl Vault {
 
     /// Keeps what was answered to a call with a key.
     pub fn keep_reply(&self, checkpoint: &str, reply: &[u8]) -> Result<(), LedgerError> {
+        // Without it, the checkpoint alone says what was done.
         if reply.len() > LONGEST_KEPT_REPLY {
             return Ok(());
         }

@@ -107,6 +107,7 @@ impl TryPage {
 
     /// Whether an argument that may be left out has something in it.
     fn uses_optional(&self) -> bool {
+        // The page folds optional arguments away unless this holds: what was typed must stay visible.
         let used = |form: &ArgumentForm| {
             let mut optional = form.fields.iter().filter(|field| !field.is_required);
             optional.any(|field| !field.value.is_empty() || field.problem.is_some())

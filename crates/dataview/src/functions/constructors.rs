@@ -22,12 +22,14 @@ pub(super) fn call<'v>(engine: &QueryEngine<'v>, function: FunctionName, argumen
         FunctionName::List | FunctionName::Array => engine.list(arguments.to_vec()).map(Some),
         FunctionName::Date => date(engine, arguments),
         FunctionName::Dur => match arguments {
+            // A text that is not a duration gives null and not an error.
             [Cell::Text(text)] => answer(parsed_duration(text.trim()).map_or(Cell::Null, Cell::duration)),
             [same @ (Cell::Duration(_) | Cell::Null)] => answer(same.clone()),
             _ => Ok(None),
         },
         FunctionName::Number => match arguments {
             [same @ (Cell::Number(_) | Cell::Null)] => answer(same.clone()),
+            // The first number in the text, wherever it is.
             [Cell::Text(text)] => answer(first_number(text).map_or(Cell::Null, Cell::Number)),
             _ => Ok(None),
         },
@@ -39,6 +41,7 @@ pub(super) fn call<'v>(engine: &QueryEngine<'v>, function: FunctionName, argumen
         FunctionName::Embed => match arguments {
             [Cell::Link(link)] => answer(embedded(link, true)),
             [Cell::Link(link), Cell::Boolean(embed)] => answer(embedded(link, *embed)),
+            // Whichever of the two is missing.
             [Cell::Null] | [Cell::Null, _] | [_, Cell::Null] => answer(Cell::Null),
             _ => Ok(None),
         },

@@ -59,6 +59,7 @@ pub(super) fn call<'v>(engine: &QueryEngine<'v>, function: FunctionName, argumen
                 [Cell::List(list)] => list.items.len(),
                 [Cell::Object(object)] => object.entries.len(),
                 [object @ (Cell::Record(_) | Cell::File(_))] => object_entries(engine, object).len(),
+                // In JavaScript's units, of which an emoji has two.
                 [Cell::Text(text)] => utf16_length(text),
                 [Cell::Null] => 0,
                 _ => return Ok(None),
@@ -68,6 +69,7 @@ pub(super) fn call<'v>(engine: &QueryEngine<'v>, function: FunctionName, argumen
         }
         FunctionName::NonNull => {
             let items = match arguments {
+                // One list counts as its elements, anything else as the arguments themselves.
                 [Cell::List(list)] => &list.items,
                 others => others,
             };
@@ -175,6 +177,7 @@ fn contains<'v>(
 fn extract<'v>(engine: &QueryEngine<'v>, object: &Cell<'v>, names: &[Cell<'v>]) -> FieldResult<'v> {
     if let Cell::List(list) = object {
         let items: Result<Vec<_>, _> = list.items.iter().map(|item| extract(engine, item, names)).collect();
+        // A list of objects gives a list of what each has.
         return engine.list(items?);
     }
     let mut found: IndexMap<Rc<str>, Cell<'v>> = IndexMap::new();
@@ -189,6 +192,7 @@ fn extract<'v>(engine: &QueryEngine<'v>, object: &Cell<'v>, names: &[Cell<'v>]) 
 
 fn sort<'v>(engine: &QueryEngine<'v>, items: &[Cell<'v>], by: Option<&CellFunction<'v>>) -> FieldResult<'v> {
     if items.len() < 2 {
+        // Nothing to compare, so a key that fails is not asked for.
         return engine.list(items.to_vec());
     }
     let mut keyed = Vec::with_capacity(items.len());
@@ -200,6 +204,7 @@ fn sort<'v>(engine: &QueryEngine<'v>, items: &[Cell<'v>], by: Option<&CellFuncti
         keyed.push((key, item));
     }
     let order = CellOrder::new(engine);
+    // Equal elements keep their order, as they do in JavaScript.
     let sorted = stable_sort(keyed, &mut |(left, _), (right, _)| order.compare(left, right))?;
     engine.list(sorted.into_iter().map(|(_, item)| item.clone()).collect())
 }
@@ -207,6 +212,7 @@ fn sort<'v>(engine: &QueryEngine<'v>, items: &[Cell<'v>], by: Option<&CellFuncti
 /// By code units; halves of pairs that come apart are lost.
 fn reversed(text: &str) -> String {
     if text.is_ascii() {
+        // Without pairs of units, letters and units are the same.
         return text.chars().rev().collect();
     }
     let mut units: Vec<u16> = text.encode_utf16().collect();
@@ -249,6 +255,7 @@ fn join<'v>(engine: &QueryEngine<'v>, arguments: &[Cell<'v>]) -> Answered<'v> {
     let (items, separator) = match arguments {
         [Cell::List(list)] | [Cell::List(list), Cell::Null] => (&list.items, ", "),
         [Cell::List(list), Cell::Text(separator)] => (&list.items, &**separator),
+        // A value that is not a list is only turned into text, whatever the separator.
         [other] | [other, Cell::Text(_)] => return cell_text(engine, other).map(|text| Some(Cell::text(text))),
         _ => return Ok(None),
     };

@@ -39,6 +39,7 @@ pub(super) fn call<'v>(engine: &QueryEngine<'v>, function: FunctionName, argumen
         FunctionName::Average => match arguments {
             [Cell::List(list)] => {
                 let sum = fold(engine, &list.items, FieldOperator::Add)?;
+                // An empty list has no average, and null divided by a number would be an error.
                 if sum.is_null() {
                     return answer(Cell::Null);
                 }
@@ -146,6 +147,7 @@ fn reduce<'v>(engine: &QueryEngine<'v>, arguments: &[Cell<'v>]) -> Answered<'v> 
                 "/" => FieldOperator::Divide,
                 "&" => FieldOperator::And,
                 "|" => FieldOperator::Or,
+                // In Dataview's words.
                 _ => return FieldError::row("reduce(array, op) supports '+', '-', '/', '*', '&', and '|'"),
             };
             fold(engine, &list.items, operator).map(Some)
@@ -159,6 +161,7 @@ fn reduce<'v>(engine: &QueryEngine<'v>, arguments: &[Cell<'v>]) -> Answered<'v> 
             }
             answer(value)
         }
+        // Whichever of the two is missing, there is nothing to reduce.
         [Cell::Null, _] | [_, Cell::Null] => answer(Cell::Null),
         _ => Ok(None),
     }

@@ -30,6 +30,7 @@ impl<'t> DqlParser<'t> {
     ) -> Option<FieldSyntax> {
         let first = read(self)?;
         let mut more = Vec::new();
+        // An operator without an operand is given back, for the caller to deal with.
         while let Some(next) = self.attempt(|parser| Some((parser.operator(level)?, read(parser)?))) {
             more.push(next);
         }
@@ -37,6 +38,7 @@ impl<'t> DqlParser<'t> {
     }
 
     pub(super) fn field(&mut self) -> Option<FieldSyntax> {
+        // Every nesting goes through here, so this bounds the depth of an expression.
         self.deeper(|parser| parser.chain(&BOOLEAN, Self::comparison))
     }
 
@@ -63,6 +65,7 @@ impl<'t> DqlParser<'t> {
 
     fn postfix_step(&mut self) -> Option<FieldPostfix> {
         if self.eat(".").is_some() {
+            // After a point, a keyword is a name like any other.
             return self.identifier().map(|name| FieldPostfix::Name(name.to_owned()));
         }
         if self.eat("[").is_some() {
@@ -74,6 +77,7 @@ impl<'t> DqlParser<'t> {
         }
         self.eat("(")?;
         self.spaces();
+        // No arguments at all are fine, so a failed attempt is not an error.
         let arguments = self.attempt(|parser| parser.several(Self::field)).unwrap_or_default();
         self.spaces();
         self.eat(")")?;
@@ -120,6 +124,7 @@ impl<'t> DqlParser<'t> {
         if let Some(duration) = self.attempt(Self::duration_literal) {
             return literal(FieldLiteral::Duration(duration));
         }
+        // Without a look at what follows, as in Dataview's grammar.
         if self.rest().starts_with("null") {
             self.at += "null".len();
             return literal(FieldLiteral::Null);
@@ -148,6 +153,7 @@ impl<'t> DqlParser<'t> {
         self.eat("{")?;
         self.spaces();
         let entry = |parser: &mut Self| {
+            // A name that is not an identifier can be quoted.
             let name = parser.attempt(Self::identifier).map(str::to_owned).or_else(|| parser.string())?;
             parser.spaces();
             parser.eat(":")?;
@@ -187,6 +193,7 @@ impl<'t> DqlParser<'t> {
         let rest = self.rest();
         let step = |text: &str, first: bool| match text.chars().next() {
             Some(c) if is_letter(c) || (!first && (c.is_ascii_digit() || matches!(c, '_' | '-'))) => c.len_utf8(),
+            // Dataview accepts emoji in names.
             _ => emoji_length(text),
         };
         let mut end = 0;

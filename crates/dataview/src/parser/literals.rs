@@ -11,6 +11,7 @@ use super::DqlParser;
 impl DqlParser<'_> {
     pub(super) fn boolean(&mut self) -> Option<bool> {
         let words = [("true", true), ("false", false), ("True", true), ("False", false)];
+        // Any prefix counts, as in Dataview's grammar.
         let (word, value) = words.into_iter().find(|(word, _)| self.rest().starts_with(word))?;
         self.at += word.len();
         Some(value)
@@ -34,12 +35,14 @@ impl DqlParser<'_> {
         while let Some((at, c)) = characters.next() {
             match c {
                 '"' => {
+                    // The opening quote and this one.
                     self.at += at + 2;
                     return Some(text);
                 }
                 '\\' => match characters.next() {
                     Some((_, escaped @ ('"' | '\\'))) => text.push(escaped),
                     Some((_, other)) => {
+                        // Not an escape: regular expressions are written with single backslashes.
                         text.push('\\');
                         text.push(other);
                     }
@@ -68,10 +71,12 @@ impl DqlParser<'_> {
 
     pub(super) fn link(&mut self) -> Option<LinkValue> {
         let inner = self.rest().strip_prefix("[[").and_then(|inside| {
+            // A bracket inside ends the attempt, so that a list of lists is not taken for a link.
             let end = inside.find(['[', ']'])?;
             inside[end..].starts_with("]]").then(|| &inside[..end])
         });
         let Some(inner) = inner else { return self.miss("a link") };
+        // With both pairs of brackets.
         self.at += inner.len() + 4;
         Some(inferred_link(inner, false))
     }
@@ -122,6 +127,7 @@ fn existing_date(text: &str) -> Option<(DateValue, &str)> {
 /// A text that is a date or, where they are allowed, a shorthand as a whole.
 pub(crate) fn parsed_date(text: &str, shorthands: bool) -> Option<FieldLiteral> {
     if shorthands {
+        // Only whole texts: a word followed by more is neither a shorthand nor a date.
         let word = DateShorthand::WORDS.into_iter().find(|(word, _)| text.starts_with(word));
         if let Some((word, shorthand)) = word {
             return (word == text).then_some(FieldLiteral::Shorthand(shorthand));
@@ -145,6 +151,7 @@ pub(crate) fn inferred_link(inner: &str, embed: bool) -> LinkValue {
         Some(at) => (&inner[..at], Some(inner[at + 1..].to_owned())),
         None => (inner, None),
     };
+    // After the bar was found, so that an escaped one is never taken for it.
     let target = target.replace("\\|", "|");
     let (path, subpath) = inferred_target(&target);
     LinkValue { path, subpath, display, embed }
@@ -153,6 +160,7 @@ pub(crate) fn inferred_link(inner: &str, embed: bool) -> LinkValue {
 /// The path and the place in the file that a target without display names.
 pub(crate) fn inferred_target(target: &str) -> (String, Option<String>) {
     if let Some((path, block)) = target.split_once("#^") {
+        // Only the first of several counts.
         let block = block.split("#^").next().unwrap_or_default();
         return (path.to_owned(), Some(format!("^{block}")));
     }

@@ -87,6 +87,7 @@ fn end_on_line(start: TextPosition, units: usize) -> TextPosition {
 pub(super) fn unpack_items<'a>(mut unpacker: ByteUnpacker<'a>) -> Vec<RowItem<'a>> {
     let mut items: Vec<RowItem<'a>> = Vec::new();
     let mut list_line = None;
+    // Ends at the first item that cannot be read, which is the end of the part.
     while let Some(item) = unpack_item(&mut unpacker, &items, &mut list_line) {
         items.push(item);
     }

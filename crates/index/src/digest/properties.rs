@@ -21,6 +21,7 @@ impl PackedValue<'_> {
 
 pub(super) fn pack(note: &Note<'_>, packer: &mut BytePacker<'_>) {
     match &note.properties {
+        // Told apart from a note without properties: a query may ask for either.
         Err(_) => packer.byte(2),
         Ok(_) if note.frontmatter.is_none() => packer.byte(0),
         Ok(properties) => {
@@ -37,6 +38,7 @@ pub(super) fn pack(note: &Note<'_>, packer: &mut BytePacker<'_>) {
 fn pack_value(value: &YamlValue, packer: &mut BytePacker<'_>, depth: usize) {
     match value {
         YamlValue::Null => packer.byte(0),
+        // One byte for both, as the kind and the value.
         YamlValue::Bool(value) => packer.byte(1 + u8::from(*value)),
         YamlValue::Integer(value) => {
             packer.byte(3);

@@ -74,6 +74,7 @@ enum PathFit {
 impl<'l> LinkQuery<'l> {
     /// `None` for a path that leaves the vault.
     fn parse(linkpath: &'l str, source: &VaultPath) -> Option<Self> {
+        // These are the only forms that Obsidian takes relative to the note.
         if linkpath.starts_with("./") || linkpath.starts_with("../") {
             return Some(Self { path: Cow::Owned(joined(folder_of(source.as_str()), linkpath)?), anchored: true });
         }
@@ -107,6 +108,7 @@ impl<'l> LinkQuery<'l> {
                     LinkRank::Ending { outside: !is_in(path, source_folder), length: length(path), spelling, path }
                 }
             };
+            // The second candidate is enough to know that a shorter name would be ambiguous.
             only &= best.is_none();
             if best.as_ref().is_none_or(|best| rank < *best) {
                 best = Some(rank);
@@ -137,6 +139,7 @@ fn joined(folder: &str, linkpath: &str) -> Option<String> {
     for name in linkpath.split('/') {
         match name {
             "" | "." => {}
+            // Above the root there is nothing: the link leads nowhere.
             ".." => drop(names.pop()?),
             _ => names.push(name),
         }

@@ -28,6 +28,7 @@ impl Document {
         let old = &shown[span.clone()];
         let marker = BlockMarker::within(shown, block, &span)?;
         let content = plain_line_ends(content);
+        // Without the id: it stays where it is, even if the content repeats it.
         let content = marker::without_id(content.trim_matches('\n').trim_end(), &block.id);
         let new = match block.kind {
             BlockKind::Item => item::replaced(shown, &span, &content, &marker),
@@ -57,6 +58,7 @@ impl Document {
     ) -> Result<EditResult, EditError> {
         let lost = || EditError::BlockLost { id: id.to_owned() };
         let changed = change.span.clone();
+        // An edit that cannot be made is the same to the caller as a block that is lost.
         let draft = self.draft(vec![change]).map_err(|_| lost())?;
         let (before, after) = (self.note(), draft.note());
         let is_right = allows(&before, &after) && keeps_block(&before, &after, block, &changed, id);

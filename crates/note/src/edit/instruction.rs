@@ -130,6 +130,7 @@ impl DocumentEdit {
 impl Document {
     /// Carries out one instruction.
     pub fn instructed(&self, instruction: &PatchInstruction) -> Result<InstructionResult, InstructionError> {
+        // Properties are edited as YAML and have no place in the structure of the text.
         if let InstructionTarget::Property(name) = &instruction.target {
             let document = property_part::edited(self, &PropertyPath::name(name), instruction)?;
             return Ok(InstructionResult { document, too_deep: Vec::new() });
@@ -147,9 +148,11 @@ impl Document {
                 None if instruction.create => create_part::block(&parts, key, instruction)?,
                 None => return Err(InstructionError::TargetMissing),
             },
+            // Handled above; the match does not know that.
             InstructionTarget::Property(_) => return Err(InstructionError::TargetMissing),
         };
         let DocumentEdit { mut changes, too_deep } = edit;
+        // Parts are edited in any order, but a text is changed from its start to its end.
         changes.sort_by_key(|change| (change.span.start, change.span.end));
         drop(parts);
         Ok(InstructionResult { document: self.apply(changes)?.document, too_deep })

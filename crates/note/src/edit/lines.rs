@@ -19,10 +19,12 @@ impl LineRange {
 
     /// The lines with their line endings, as a span of the shown text.
     pub fn span(self, shown: &str) -> Result<Range<usize>, EditError> {
+        // The line after a final newline is only there for insertions.
         let start = line_start(shown, self.from).filter(|start| *start < shown.len());
         let (Some(start), true) = (start, self.from <= self.to) else {
             return Err(EditError::OutsideLines { line: self.from, lines: count(shown) });
         };
+        // A last line beyond the text is clamped to its end.
         let end = self.to.checked_add(1).and_then(|next| line_start(shown, next)).unwrap_or(shown.len());
         Ok(start..end)
     }

@@ -22,6 +22,7 @@ impl Document {
         let HeadingName { text: path, level: marked } = HeadingName::read(path, "::");
         let path = &*path;
         let names: Vec<&str> = path.split("::").collect();
+        // These would be read as another path, or as several lines.
         if let Some(bad) =
             names.iter().find(|name| name.is_empty() || name.starts_with(':') || name.contains(['\n', '\r']))
         {
@@ -29,9 +30,11 @@ impl Document {
         }
         let (parent, known) = parent(&note, &names)?;
         let outermost = note.headings.iter().map(|heading| heading.level).min().unwrap_or(1);
+        // The level of a mark is only known for a heading without parents.
         let marked = marked.filter(|_| names.len() == 1);
         let level = parent.map_or(marked.unwrap_or(outermost), |parent| parent.level + 1);
         let missing = &names[known..];
+        // Six levels are all that Markdown has.
         let depth = usize::from(level) + missing.len() - 1;
         if depth > 6 {
             return Err(EditError::TooDeep { path: path.to_owned() });
@@ -52,6 +55,7 @@ impl Document {
         let added = end..end + change.text.len();
         let text_end = end + change.text.trim_end().len();
 
+        // A draft that cannot be parsed is refused in the words of the heading.
         let draft = self.draft(vec![change]).map_err(|_| lost(path))?;
         let after = draft.note();
         let mut expected: Vec<&str> = parent.map_or_else(Vec::new, |parent| note.heading_path(parent));
@@ -64,6 +68,7 @@ impl Document {
         let created = after.headings.iter().filter(|heading| heading.section.start >= added.start).find(is_there);
         // The given name must lead there from now on.
         let is_found = created.is_some_and(|created| after.find_heading(path) == HeadingMatch::One(created));
+        // Text of the caller may end the section, for instance with a heading of a higher level.
         let holds = created.is_some_and(|created| created.section.end >= text_end);
         if !is_found || !holds {
             return Err(match TextEnding::of(&shown[..end]) {
@@ -117,6 +122,7 @@ impl Document {
 
 /// The heading that the longest existing start of a path leads to, and how many of its names that covers.
 fn parent<'n>(note: &'n Note<'_>, names: &[&str]) -> Result<(Option<&'n Heading>, usize), EditError> {
+    // The longest first, so that as little as possible is created.
     for known in (1..names.len()).rev() {
         let path = names[..known].join("::");
         match note.find_heading(&path) {

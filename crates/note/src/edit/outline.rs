@@ -51,6 +51,7 @@ pub(super) fn keeps_others(before: &Note<'_>, after: &Note<'_>, span: &Range<usi
 }
 
 fn extent(block: &Block) -> (usize, usize) {
+    // The name may be on a line below its block.
     (block.span.start.min(block.marker.start), block.span.end.max(block.marker.end))
 }
 
@@ -69,6 +70,7 @@ pub(super) fn keeps_blocks(before: &Note<'_>, after: &Note<'_>, span: &Range<usi
         return false;
     }
     let (ahead, following) = (span.start, span.end);
+    // The text behind the span has moved by the difference in length.
     let following_after = after.text.len() - (before.text.len() - span.end);
     named(before, |(_, end)| end <= ahead) == named(after, |(_, end)| end <= ahead)
         && named(before, |(start, _)| start >= following) == named(after, |(start, _)| start >= following_after)
@@ -80,6 +82,7 @@ fn named(note: &NoteStructure, stands: impl Fn((usize, usize)) -> bool) -> Vec<(
 }
 
 pub(super) fn keeps_headings(before: &Note<'_>, after: &Note<'_>, span: &Range<usize>) -> bool {
+    // Counted from the end, because an edit moves all that follows.
     let behind = |length: usize, start: usize| length - start;
     let (old, new) = (outline(before), outline(after));
     let ahead = old.iter().take_while(|entry| entry.start < span.start);

@@ -103,6 +103,7 @@ fn patch_heading(
     occurrence: Option<usize>,
     patch: &SectionPatch<'_>,
 ) -> Result<PatchResult, SectionPatchError> {
+    // Rows and values only make sense in tables and properties.
     let PatchContent::Text(content) = patch.content else { return Err(SectionPatchError::NotText) };
     let note = document.note();
     let path = |heading: &Heading| note.heading_path(heading).join("::");
@@ -114,6 +115,7 @@ fn patch_heading(
         }
         HeadingMatch::None if patch.create => {
             let edited = document.append_heading(name, content)?;
+            // As it was written into the note, without the path above it.
             return Ok(PatchResult { document: edited.document, target: HeadingName::read(name, "::").text });
         }
         HeadingMatch::None => {
@@ -159,6 +161,7 @@ fn patch_block(document: &Document, id: &str, patch: &SectionPatch<'_>) -> Resul
         (PatchContent::Value(_), None) => return Err(SectionPatchError::NotRows),
         (PatchContent::Value(value), Some(block)) => edit_rows(document, block, value, patch.operation)?,
     };
+    // In the spelling of the note, which may differ in case from the caller's.
     let target = block.map_or_else(|| id.to_owned(), |block| block.id.clone());
     Ok(PatchResult { document: edited.document, target })
 }

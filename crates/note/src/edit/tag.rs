@@ -40,6 +40,7 @@ impl Document {
     pub fn append_tags(&self, names: &[&str]) -> Result<EditResult, EditError> {
         let mut ways = TagChanges::appending(self, names)?.into_iter().map(|way| self.write_tags(way));
         let first = ways.next().unwrap_or_else(|| Ok(self.unchanged()));
+        // The first refusal is reported: it is about the place that fits best.
         first.or_else(|refused| ways.find_map(Result::ok).ok_or(refused))
     }
 
@@ -59,6 +60,7 @@ impl Document {
 
 impl TagChanges {
     pub(super) fn renaming(document: &Document, tags: &[Range<usize>], new_name: &str) -> Result<Self, EditError> {
+        // Before the document is looked at: a bad name is wrong everywhere.
         let new_name = checked(new_name)?;
         let change = |tag: &Range<usize>| Ok(TextChange::new(tag.clone(), format!("#{new_name}")));
         let changes = document.gathered(tags.iter().map(change))?;
@@ -70,6 +72,7 @@ impl TagChanges {
         let mut changes: Vec<TextChange> = Vec::with_capacity(tags.len());
         // From the end: whether a tag ends its line depends on the text left after it.
         for tag in tags.iter().rev() {
+            // Two tags side by side leave one gap, so the text behind both decides.
             let next = changes.last().map(|change| change.span.clone()).filter(|next| next.start == tag.end);
             let after = next.as_ref().map_or(tag.end, |next| next.end);
             let (Some(before), Some(after)) = (shown.get(..tag.start), shown.get(after..)) else {
@@ -79,6 +82,7 @@ impl TagChanges {
                 with_one_space(before, tag.clone(), if next.is_some() { after.trim_start_matches(' ') } else { after });
             changes.push(TextChange::new(span, ""));
         }
+        // Changes have to be in the order of the text.
         changes.reverse();
         take_emptied_lines(shown, &mut changes);
         let removed = tags.first().and_then(|tag| shown.get(tag.start + 1..tag.end)).unwrap_or_default();
@@ -99,6 +103,7 @@ impl TagChanges {
             tag: names.first().copied().unwrap_or_default().to_owned(),
             expected: ExpectedTags::More(tags.len()),
         };
+        // A note may end without a line break.
         let lead = if begins_line(shown, shown.len()) { "" } else { "\n" };
         let line = |blank: &str| format!("{lead}{blank}{}\n", tags.join(" "));
         let below = |blank: &str| way(TextChange::new(shown.len()..shown.len(), line(blank)));
@@ -125,6 +130,7 @@ impl TagChanges {
                     before.tags.iter().map(|tag| (tag.span.start, tag.span.end)).collect();
                 let is_tag = |change: &TextChange| known.contains(&(change.span.start, change.span.end));
                 let named = after.tags.iter().filter(|tag| after.text[tag.name()] == self.tag).count();
+                // Others of the name may have been there before.
                 old == new && named >= self.changes.len() && self.changes.iter().all(is_tag)
             }
             ExpectedTags::Fewer => old == new + self.changes.len(),

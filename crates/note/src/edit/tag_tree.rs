@@ -15,6 +15,7 @@ impl Document {
     pub fn rename_tag_tree(&self, from: &str, to: &str) -> Result<ReplaceResult, EditError> {
         let tree = TagTree { from: tag_name(from), to: checked(to)? };
         let in_text = tree.in_text(self)?;
+        // On the result of the first, so that both edits are in one document.
         let in_properties = tree.in_properties(&in_text.document)?;
         Ok(ReplaceResult { document: in_properties.document, count: in_text.count + in_properties.count })
     }
@@ -103,6 +104,7 @@ impl TagTree<'_> {
         let mut document = document.clone();
         for (name, value) in lists {
             let renamed = |written: &str| {
+                // In properties a tag may be written with its mark.
                 let bare = tag_name(written.trim());
                 let mark = if written.trim_start().starts_with('#') { "#" } else { "" };
                 self.renamed(bare).map_or_else(|| written.to_owned(), |new| format!("{mark}{new}"))
@@ -121,6 +123,7 @@ impl TagTree<'_> {
                         match item {
                             YamlValue::Text(text) => {
                                 let new = renamed(&text);
+                                // What stays is kept even if it was there twice: only renamed tags are merged.
                                 if new == text || seen.insert(folded(&new)) {
                                     kept.push(YamlValue::Text(new));
                                 }

@@ -152,6 +152,7 @@ impl InlineScan<'_, '_, '_> {
                     self.at += length;
                     self.stop();
                 }
+                // Text to the end of the leaf has nothing more to find.
                 None if stop == self.bytes.len() => break,
                 None => {
                     self.at = stop;
@@ -167,6 +168,7 @@ impl InlineScan<'_, '_, '_> {
 
     /// Where something starts or ends that no single byte announces.
     fn next_border(&mut self) -> usize {
+        // A part that was found here has passed over them.
         while self.leaf.tokens.get(self.token).is_some_and(|token| token.span.start < self.at) {
             self.token += 1;
         }
@@ -261,6 +263,7 @@ impl InlineScan<'_, '_, '_> {
             TokenKind::Html => self.jump_lines(span.end),
             TokenKind::Code => {
                 let ticks = self.text.as_bytes()[span.clone()].iter().take_while(|byte| **byte == b'`').count();
+                // An unclosed span has no closing ticks to take off.
                 let content = span.start + ticks..span.end.saturating_sub(ticks).max(span.start + ticks);
                 self.note.code.push(CodeSpan { span: span.clone(), content, kind: CodeKind::Span });
                 self.jump_lines(span.end);
@@ -342,6 +345,7 @@ impl InlineScan<'_, '_, '_> {
     fn tag(&mut self) {
         let at = self.at;
         let mut length = tag_length(&self.text[at + 1..self.bytes.len()]);
+        // Ends before the tag cannot cut it.
         let behind = self.leaf.ends.partition_point(|(end, _)| *end <= at);
         let mut within = self.leaf.ends[behind..].iter().take_while(|(end, _)| *end < at + 1 + length);
         // `_` may be part of a tag, but not the one that ends the emphasis around it.
@@ -423,6 +427,7 @@ impl InlineScan<'_, '_, '_> {
             self.at += run;
             return;
         }
+        // At least one character between the marks.
         let found = self.bytes.get(at + 3..).and_then(|rest| memmem::find(rest, b"%%"));
         let Some(end) = found.map(|length| at + 3 + length) else {
             self.none_left.comment = true;
@@ -431,6 +436,7 @@ impl InlineScan<'_, '_, '_> {
         };
         self.note.comments.push(Comment { span: at..end + 2, content: at + 2..end, form: MarkForm::Inline });
         self.comment = Some(end);
+        // The end of the comment is nearer now.
         self.border = None;
         self.jump(at + 2);
     }
@@ -474,6 +480,7 @@ impl InlineScan<'_, '_, '_> {
     /// A `::` turns the brackets around it, or the line, into a field.
     fn separator(&mut self) {
         let at = self.at;
+        // Within the text of a link, `::` is text; a bracket takes it for itself.
         if self.link.is_some() || self.brackets.separate(at, self.line) || self.line_field {
             return;
         }

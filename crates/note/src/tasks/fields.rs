@@ -51,6 +51,7 @@ pub(super) fn task_fields(text: &str, line: Range<usize>) -> Vec<TaskField> {
         _ => line,
     };
     loop {
+        // From the end, because the plugin reads fields backwards and stops at the first word.
         rest = trim_end(text, rest);
         let part = &text[rest.clone()];
         if let Some(field) = bracketed(text, rest.clone()).or_else(|| signed(text, rest.clone())) {
@@ -82,6 +83,7 @@ pub(super) fn loose_fields(text: &str, span: Range<usize>) -> Vec<TaskField> {
     let mut end = span.start;
     for (at, c) in text[span.clone()].char_indices() {
         let start = span.start + at;
+        // Inside a field that was found already.
         if start < end {
             continue;
         }
@@ -91,6 +93,7 @@ pub(super) fn loose_fields(text: &str, span: Range<usize>) -> Vec<TaskField> {
             c if c.is_ascii() => None,
             c => dated(text, start, c, span.end),
         };
+        // Of each kind the first counts, as for Dataview.
         if let Some(field) = field.filter(|field| found.iter().all(|known| known.kind != field.kind)) {
             end = field.span.end;
             found.push(field);
@@ -103,6 +106,7 @@ pub(super) fn loose_fields(text: &str, span: Range<usize>) -> Vec<TaskField> {
 fn enclosed(text: &str, rest: Range<usize>, close: char) -> Option<TaskField> {
     let end = text.floor_char_boundary(rest.end.min(rest.start + LONGEST_FIELD));
     let inner = &text[rest.start + 1..end.max(rest.start + 1)];
+    // The first bracket behind it has to be the closing one: fields are not nested.
     let length = inner.find(['[', ']', '(', ')']).filter(|at| inner[*at..].starts_with(close))?;
     bracketed(text, rest.start..rest.start + length + 2)
 }
@@ -123,6 +127,7 @@ fn signed(text: &str, rest: Range<usize>) -> Option<TaskField> {
     if part.is_ascii() {
         return None;
     }
+    // The last emoji in it, so that everything behind it is its value.
     let at = part.rfind(|c| sign(c).is_some())?;
     let emoji = part[at..].chars().next()?;
     let kind = sign(emoji)?;
@@ -150,6 +155,7 @@ fn bracketed(text: &str, rest: Range<usize>) -> Option<TaskField> {
     let separator = start + text[start..rest.end].find("::")?;
     let kind = key(text[start + 1..separator].trim())?;
     let value = trim(text, separator + 2..rest.end - 1);
+    // A priority in brackets may have any word; whether it is known is decided later.
     let fits = kind == TaskFieldKind::Priority || accepts(kind, &text[value.clone()]);
     fits.then_some(TaskField { kind, span: start..rest.end, value })
 }

@@ -52,8 +52,10 @@ impl<'t> TaskLine<'t> {
             _ => None,
         };
         let mut fields = task_fields(text, whole.clone());
+        // Before the fields at the end, where only Dataview looks.
         let loose = loose_fields(text, whole.start..fields.first().map_or(whole.end, |field| field.span.start));
         for field in loose {
+            // The plugin's fields win: what is at the end of the line is what it would read.
             if fields.iter().all(|known| known.kind != field.kind) {
                 fields.push(field);
             }
@@ -85,6 +87,7 @@ impl<'t> TaskLine<'t> {
     /// The tags in it, without `#`.
     pub fn tags(&self) -> impl Iterator<Item = &'t str> {
         let words = self.text.split(is_space);
+        // A tag begins a word here, unlike in the text of a note.
         words.filter_map(|word| word.strip_prefix('#')).filter_map(|rest| {
             let name = &rest[..tag_length(rest)];
             (!name.is_empty()).then_some(name)
@@ -108,6 +111,7 @@ impl<'t> TaskLine<'t> {
         let mut description = String::new();
         let mut at = 0;
         let cut = self.fields.iter().map(|field| field.span.clone()).chain(self.block_id.clone());
+        // The end of the text closes the last part.
         for span in cut.chain(std::iter::once(self.text.len()..self.text.len())) {
             let part = self.text.get(at..span.start).unwrap_or_default().trim();
             if !part.is_empty() {
@@ -126,6 +130,7 @@ impl<'t> TaskLine<'t> {
         match (field, value) {
             (None, None) => text.to_owned(),
             (Some(field), Some(value)) => {
+                // In the notation that the field has, whatever the style of the line is.
                 let value = written_value(kind, value, self.style_of(field));
                 format!("{}{value}{}", &text[..field.value.start], &text[field.value.end..])
             }
@@ -135,6 +140,7 @@ impl<'t> TaskLine<'t> {
                 let rank = |kind| ORDER.iter().position(|known| *known == kind);
                 // Fields in the middle of the text have no order.
                 let last = task_fields(text, trim(text, 0..text.len()));
+                // Before the first field that the plugin would write later.
                 match last.iter().find(|other| rank(other.kind) > rank(kind)) {
                     Some(next) => {
                         let at = next.span.start;
@@ -156,8 +162,10 @@ impl<'t> TaskLine<'t> {
     fn without(&self, field: &TaskField) -> String {
         let (before, behind) = (&self.text[..field.span.start], &self.text[field.span.end..]);
         let gap = gap(self.style_of(field));
+        // Either notation may have been written with a single blank by hand.
         match before.strip_suffix(gap).or_else(|| before.strip_suffix(' ')) {
             Some(before) => format!("{before}{behind}"),
+            // A field at the start of the text has its gap behind it.
             None => format!("{before}{}", behind.strip_prefix(gap).unwrap_or(behind)),
         }
     }
@@ -165,12 +173,14 @@ impl<'t> TaskLine<'t> {
     /// The same fields and block id behind another description. `None` if a field is in the middle of the text.
     pub fn with_description(&self, description: &str) -> Option<String> {
         let fields = task_fields(self.text, trim(self.text, 0..self.text.len()));
+        // A field in the middle of the text cannot be kept apart from it.
         if fields.len() != self.fields.len() {
             return None;
         }
         let first = fields.first().map(|field| field.span.start);
         let end = first.or(self.block_id.as_ref().map(|marker| marker.start)).unwrap_or(self.text.len());
         let end = self.text[..end].trim_end().len();
+        // White space at the start belongs to the line and stays.
         let start = self.text.len() - self.text.trim_start().len();
         Some(format!("{}{description}{}", &self.text[..start.min(end)], &self.text[end..]))
     }
@@ -218,6 +228,7 @@ impl TaskPriority {
 
     /// From its sign or its word.
     pub fn read(value: &str) -> Option<Self> {
+        // Some keyboards add a selector that asks for the coloured form.
         let value = value.trim_end_matches('\u{fe0f}');
         Self::ALL.into_iter().find(|one| one.sign() == value || one.name().eq_ignore_ascii_case(value))
     }

@@ -38,6 +38,7 @@ pub(super) fn read(yaml: &str) -> Result<YamlDocument, YamlError> {
         }
     };
     // A property editor could not show a second document in one block.
+    // The rest is read all the same, so that a mistake behind the end is found.
     while let Some((event, _)) = reader.next()? {
         if event.is_node() {
             return Err(reader.problem("more than one YAML document"));
@@ -65,6 +66,7 @@ impl<'a> YamlReader<'a> {
             count_steps(NODE_STEPS);
             match self.parser.next() {
                 None => return Ok(None),
+                // Comments are kept with their place: an edit must not lose them.
                 Some(Ok((Event::Comment(..), span))) => {
                     let comment = self.bytes(span);
                     self.document.comments.push(comment);
@@ -101,6 +103,7 @@ impl<'a> YamlReader<'a> {
         let node = match event {
             Event::Scalar(text, style, _, tag) => {
                 let value = match tag.as_ref().and_then(|tag| tag.core_suffix()) {
+                    // `!!str` without a value is an empty text, not nothing.
                     Some("str") if range.is_empty() && style == ScalarStyle::Plain => YamlValue::Text(String::new()),
                     Some("str") => YamlValue::Text(text.into_owned()),
                     _ => scalar(text, style),
@@ -150,6 +153,7 @@ impl<'a> YamlReader<'a> {
 
     fn list(&mut self, style: StructureStyle, range: Range<usize>, depth: usize) -> Result<YamlNode, YamlError> {
         // The parser may start a block list after its first dash.
+        // For the edit, the dash is part of the list.
         let start = match self.yaml.as_bytes().get(range.start) {
             Some(b'-') | None => range.start,
             _ if style == StructureStyle::Flow => range.start,
@@ -196,6 +200,7 @@ impl<'a> YamlReader<'a> {
                 return Err(self.problem("a property name that is a list or a map"));
             };
             // Obsidian rejects repeated names, and an edit could not tell which one is meant.
+            // In the order of the file, so the second one is the mistake.
             if !known.insert(key.clone()) {
                 return Err(YamlError { line: self.line, problem: YamlProblem::Repeated { name: key } });
             }
@@ -252,6 +257,7 @@ impl<'a> YamlReader<'a> {
     }
 
     fn weigh(&mut self, value: &YamlValue) -> Result<(), YamlError> {
+        // Weighed when an anchor is defined and at each alias, since both are copies.
         self.repeated += weight(value);
         if self.repeated > MAX_REPEATED { Err(self.problem("nested or repeated beyond any reason")) } else { Ok(()) }
     }

@@ -16,6 +16,7 @@ pub(super) fn read(yaml: &str) -> Option<YamlNode> {
     let mut entries: Vec<Property> = Vec::new();
     while let Some(line) = lines.next() {
         let (key, value) = property(yaml, line, &mut lines)?;
+        // A walk is faster than a set for a handful of properties.
         let repeated = entries.iter().any(|entry| entry.key == yaml[key.clone()]);
         if repeated || entries.len() == MAX_PROPERTIES {
             return None;
@@ -50,6 +51,7 @@ fn property(yaml: &str, line: Range<usize>, lines: &mut YamlLines<'_>) -> Option
     let written = &yaml[line.clone()];
     let length = written.find(':')?;
     let key = &written[..length];
+    // Everything else may be quoted, tagged, or mean something special.
     let plain = key.starts_with(char::is_alphabetic)
         && key.len() < 200
         && key.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | ' '))
@@ -67,6 +69,7 @@ fn property(yaml: &str, line: Range<usize>, lines: &mut YamlLines<'_>) -> Option
     }
     // The text after the colon starts with a space, and does not continue on the next line.
     let goes_on = lines.peek().is_some_and(|next| yaml[next].starts_with([' ', '-']));
+    // `key:value` is not a property.
     if value.start == behind || goes_on {
         return None;
     }

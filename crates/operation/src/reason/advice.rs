@@ -19,6 +19,7 @@ const REPLACE_IN_NOTE: &[&str] = &["obsidian_replace_in_note", "str_replace"];
 
 pub(super) fn arguments(tool: Quoted<'_>, problems: &[&ArgumentProblem], offered: &OfferedTools<'_>) -> String {
     match problems.iter().find_map(|problem| problem.nearest.as_ref()) {
+        // The nearest name is most often what was meant, and shorter than the way to the schema.
         Some(nearest) => format!("Did you mean {}?", quoted(nearest)),
         // The client has no schema of a tool that is not in its list.
         None if offered.has("find_tool") && !offered.lists(tool.raw()) => {
@@ -32,6 +33,7 @@ pub(super) fn unknown_tool(name: Quoted<'_>, nearest: Option<Quoted<'_>>, offere
     match nearest {
         // A hint that names a tool the caller cannot use would send it from one refusal to the next.
         Some(nearest) if offered.has(nearest.raw()) => {
+            // A renamed tool has a hint that also translates its arguments.
             match successor(name.raw()).filter(|successor| successor.tool == nearest.raw()) {
                 Some(successor) => successor.hint(offered),
                 None if offered.has("find_tool") => {
@@ -48,6 +50,7 @@ pub(super) fn unknown_tool(name: Quoted<'_>, nearest: Option<Quoted<'_>>, offere
 pub(super) fn forbidden(refused: &PathRefusal) -> String {
     match refused {
         PathRefusal::ByScope(PathDenied::OutsideReadPaths { allowed } | PathDenied::OutsideWritePaths { allowed }) => {
+            // They come from the configuration, not from the disk, so they reveal no file.
             let allowed: Vec<String> = allowed.iter().map(ToString::to_string).collect();
             format!("Allowed prefixes: {}. Choose a path below one of them.", quoted_list(&allowed))
         }
@@ -125,6 +128,7 @@ pub(super) fn content_preexists(offered: &OfferedTools<'_>) -> &'static str {
 
 /// A note exists, and the call could have replaced it.
 pub(super) fn file_exists(current: &ContentHash, offered: &OfferedTools<'_>) -> String {
+    // As many digits as the argument needs: the rest would only cost a model tokens.
     let current = current.short();
     let part = offered
         .any(&["obsidian_patch_note", "obsidian_append_to_note", "obsidian_replace_in_note"])
@@ -170,6 +174,7 @@ pub(super) fn on_conflict(offered: &OfferedTools<'_>) -> &'static str {
 
 pub(super) fn stale(argument: &str, current: &ContentHash, offered: &OfferedTools<'_>) -> String {
     let current = current.short();
+    // A tool without such an argument cannot be called again with it.
     if offered.takes(argument) {
         format!(
             "It changed since you read it. Read it again, or repeat with `{argument}` {current} if the change does not matter."
@@ -206,6 +211,7 @@ pub(super) fn available_sections(
     offered: &OfferedTools<'_>,
 ) -> String {
     const SHOWN: usize = 5;
+    // There is nothing to list or to suggest.
     if available.is_empty() {
         let how = whole_note(offered);
         return format!("The note has no {section_type} at all. Read it{how}.");
@@ -233,6 +239,7 @@ pub(super) fn candidate_sections(candidates: &[Quoted<'_>], offered: &OfferedToo
             names.push(*name);
         }
     }
+    // What can be named comes before what cannot, as the shorter way.
     let named = if once.is_empty() { String::new() } else { format!("Name one of: {}. ", list(&once)) };
     let repeated = if often.is_empty() {
         String::new()
@@ -244,6 +251,7 @@ pub(super) fn candidate_sections(candidates: &[Quoted<'_>], offered: &OfferedToo
 
 /// How to change one of several sections with the same name.
 fn among_repeated(offered: &OfferedTools<'_>) -> String {
+    // Tools with a `section` argument accept a number in it; for others, a different tool has to be used.
     if offered.takes("section") {
         return ": say which in the section, `{\"target\": \"…\", \"occurrence\": 2}`".to_owned();
     }
@@ -320,6 +328,7 @@ pub(super) fn invalid_properties(offered: &OfferedTools<'_>) -> String {
 
 /// How to read all of a note.
 fn whole_note(offered: &OfferedTools<'_>) -> String {
+    // Where the reader itself was called, only its format has to change.
     if offered.calls("obsidian_get_note") {
         return " with format `content`".to_owned();
     }
@@ -335,6 +344,7 @@ pub(super) fn not_in_batch(offered: &OfferedTools<'_>) -> String {
 
 /// Links that cannot be rewritten may stay as they are.
 pub(super) fn leave_links(otherwise: &str, offered: &OfferedTools<'_>) -> String {
+    // Two families name the argument differently; only what this caller has is mentioned.
     let arguments: Vec<String> = ["update_references", "update_links"]
         .into_iter()
         .filter(|argument| offered.takes(argument))
@@ -433,6 +443,7 @@ pub(super) fn as_many_as_fit(names: impl Iterator<Item = String>, of: usize) -> 
         }
         shown.push(name);
     }
+    // A count that is smaller than the list must not overflow.
     let more = of - shown.len().min(of);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     format!("{}{more}", shown.join(", "))
@@ -452,6 +463,7 @@ pub(super) fn failed_query_message(line: Option<usize>, column: Option<usize>, p
 
 /// How a query that has no result can be mended.
 pub(super) fn failed_query(nearest: Option<&str>) -> String {
+    // Only an unknown function has a likely correction.
     match nearest {
         Some(nearest) => format!("Did you mean {nearest}()?"),
         None => "Correct what it names; rows without a value can be left out first, as in WHERE rating.".to_owned(),

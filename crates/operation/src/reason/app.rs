@@ -10,6 +10,7 @@ use crate::{
 
 pub(super) fn kind(fault: AppFault, need: AppNeed) -> ReasonKind {
     match (fault, need) {
+        // The engine has a separate HTTP server, so a fault there says nothing about the app.
         (_, AppNeed::Omnisearch) => ReasonKind::OmnisearchUnreachable,
         (AppFault::NotSetUp | AppFault::SwitchedOff | AppFault::Unreachable, _) => ReasonKind::ObsidianUnreachable,
         (AppFault::CertificateRejected, _) => ReasonKind::CertificateRejected,
@@ -52,6 +53,7 @@ fn why(fault: AppFault, need: AppNeed) -> String {
 pub(super) fn data(fault: AppFault) -> Value {
     match fault {
         AppFault::Failing { status } => json!({ "status": status }),
+        // Both may pass without anything being set up.
         AppFault::Unreachable | AppFault::TimedOut => json!({ "retryable": true }),
         _ => json!({}),
     }
@@ -81,6 +83,7 @@ pub(super) fn hint(fault: AppFault, need: AppNeed, offered: &OfferedTools<'_>) -
     if fault == AppFault::TimedOut && need == AppNeed::RunCommand {
         return "Ask the user whether it has run before you try again.".to_owned();
     }
+    // Only a note that was to be named can be found by a search instead.
     let search = offered.first(&["obsidian_search_notes"]).filter(|_| need == AppNeed::ActiveNote);
     match search {
         Some(search) => format!("{instead} (`{search}` finds notes), or {remedy}."),

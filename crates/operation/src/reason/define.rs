@@ -57,6 +57,7 @@ macro_rules! reasons {
                 };
                 match data {
                     Value::Object(mut data) => {
+                        // A row writes a field that is missing as `null`; programs get no such field.
                         data.retain(|_, value| !value.is_null());
                         data
                     }

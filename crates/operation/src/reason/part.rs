@@ -90,6 +90,7 @@ impl PartCandidates {
     }
 
     pub(super) fn json(&self) -> Vec<Value> {
+        // Without a hash the field is absent: `null` would look like a value to send.
         let with_hash = |value: Value, name: &str, hash: &Option<ContentHash>| match (value, hash) {
             (Value::Object(mut map), Some(hash)) => {
                 map.insert(name.to_owned(), json!(hash.to_string()));

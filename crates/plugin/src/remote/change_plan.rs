@@ -68,7 +68,9 @@ pub(super) struct ChangePlanner<'p> {
     may_have_name: &'p dyn Fn(&VaultPath) -> bool,
     /// Whether deleting a file moves it to the trash.
     deletes_to_trash: bool,
+    // The state that each file had before the first change of the set.
     seen: BTreeMap<VaultPath, RemoteState>,
+    // The state after the last one so far, which later changes of the set build on.
     after: BTreeMap<VaultPath, (Option<FileContent>, FileRemoval)>,
     /// In the order in which they were first changed.
     order: Vec<VaultPath>,
@@ -114,6 +116,7 @@ impl<'p> ChangePlanner<'p> {
         }
         let (mut kept, mut removed) = (Vec::new(), Vec::new());
         for path in self.order {
+            // Every path in `order` has been put, so the alternative only satisfies the type.
             let (after, removal) = self.after.remove(&path).unwrap_or((None, FileRemoval::Gone));
             let before = self.seen.remove(&path).unwrap_or_default();
             // A set may come back to where it began.
@@ -123,6 +126,7 @@ impl<'p> ChangePlanner<'p> {
             let list = if after.is_some() { &mut kept } else { &mut removed };
             list.push(PlannedFile { path, before, after, removal });
         }
+        // Removals last: if the connection breaks in between, content is there twice rather than not at all.
         kept.append(&mut removed);
         Ok(ChangePlan { files: kept, entries: self.entries, trashed: self.trashed })
     }
@@ -159,6 +163,7 @@ impl<'p> ChangePlanner<'p> {
                 self.enter(path, Some(&found), None, place.clone());
                 self.put(path, None, FileRemoval::Trash);
                 if let Some(place) = place {
+                    // Written before the file is deleted, like every new content.
                     self.put(&place, Some(found), FileRemoval::Gone);
                     self.trashed.insert(number, place);
                 }
@@ -166,6 +171,7 @@ impl<'p> ChangePlanner<'p> {
             Change::Move { to, before, content, .. } => {
                 let found = self.expect(path, before.as_deref()).map_err(about(path))?;
                 self.expect_free(to).map_err(about(to))?;
+                // A move may change the content as well, as when links in the note are adapted.
                 let after = content.clone().unwrap_or_else(|| found.clone());
                 self.enter(path, Some(&found), None, Some(to.clone()));
                 self.enter(to, None, Some(&after), None);
@@ -184,6 +190,7 @@ impl<'p> ChangePlanner<'p> {
             }
             Change::MakeFolder { .. } => {
                 let comes_with_a_file =
+                    // The plugin makes the folders above a file, so no request is needed then.
                     set.changes.iter().filter_map(Change::makes).any(|made| made != path && made.is_within(path));
                 if !comes_with_a_file {
                     return Err(about(path)(StoreError::Remote(RemoteFault::NoEmptyFolders)));
@@ -197,6 +204,7 @@ impl<'p> ChangePlanner<'p> {
         let about = |path: &VaultPath, error| (path.clone(), error);
         self.may_write(from).map_err(|error| about(from, error))?;
         self.expect_free(to).map_err(|error| about(to, error))?;
+        // Listed on the other side: the index may not have every file of the folder.
         let below = self.files_below(from).map_err(|error| about(from, error))?;
         if below.is_empty() {
             return Err(about(from, StoreError::Missing));
@@ -223,6 +231,7 @@ impl<'p> ChangePlanner<'p> {
         let (mut folders, mut found) = (vec![folder.clone()], Vec::new());
         while let Some(folder) = folders.pop() {
             let names = match self.files.connection.list_folder(Some(&folder)) {
+                // Everything in it may have been moved away by the same set.
                 Err(PluginError::NotFound) => Vec::new(),
                 names => names.map_err(store_error)?,
             };
@@ -230,10 +239,12 @@ impl<'p> ChangePlanner<'p> {
                 match entry_of(Some(&folder), &name.name) {
                     Some(path) if name.is_folder => folders.push(path),
                     Some(path) => found.push(path),
+                    // A name that no path of a vault can have would be lost by the move.
                     None => return Err(StoreError::BadName),
                 }
             }
         }
+        // Files that the set has removed are gone, those that it has made are added.
         found.retain(|path| self.after.get(path).is_none_or(|(content, _)| content.is_some()));
         let made = self.after.iter().filter(|(path, (content, _))| content.is_some() && path.is_within(folder));
         found.extend(made.map(|(path, _)| path.clone()));
@@ -243,6 +254,7 @@ impl<'p> ChangePlanner<'p> {
     }
 
     fn may_write(&self, path: &VaultPath) -> Result<(), StoreError> {
+        // Both the rules and the judge, as on disk.
         let is_open = self.scope.may_write(path).is_ok() && (self.judged)(path, path);
         if is_open { Ok(()) } else { Err(StoreError::Closed) }
     }
@@ -255,6 +267,7 @@ impl<'p> ChangePlanner<'p> {
         if let Some(known) = self.seen.get(path) {
             return Ok(known.content.clone());
         }
+        // Read once and kept, so that the comparison before each step is with the same bytes.
         let state = match self.files.read(path, self.files.max_file_bytes()) {
             Ok(answer) => RemoteState { content: Some(answer.bytes.into()), version: answer.version },
             Err(StoreError::Missing) => RemoteState::default(),
@@ -268,6 +281,7 @@ impl<'p> ChangePlanner<'p> {
         self.may_write(path)?;
         let found = self.content(path)?.ok_or(StoreError::Missing)?;
         match before {
+            // By bytes, not by hash: both are in memory, and equal bytes need no digest.
             Some(before) if before.bytes() != found.bytes() => Err(StoreError::Changed { found: found.hash() }),
             _ => Ok(found),
         }
@@ -282,9 +296,11 @@ impl<'p> ChangePlanner<'p> {
         if !(self.may_have_name)(path) {
             return Err(StoreError::NotPortable);
         }
+        // A file in the place of a folder above would make the request fail halfway.
         let mut folder = path.folder();
         while let Some(around) = folder {
             match self.files.connection.list_folder(Some(&around)) {
+                // The nearest folder that exists: everything above it exists as well.
                 Ok(_) => break,
                 Err(PluginError::NotFound) => {}
                 Err(error) => return Err(store_error(error)),
@@ -303,6 +319,7 @@ impl<'p> ChangePlanner<'p> {
     /// Named as Obsidian names trashed files: by the file name alone, numbered if taken.
     fn free_in_trash(&mut self, path: &VaultPath) -> Result<VaultPath, StoreError> {
         let (stem, ending) = match path.name().rsplit_once('.') {
+            // A name that begins with its only dot has no ending.
             Some((stem, ending)) if !stem.is_empty() => (stem, format!(".{ending}")),
             _ => (path.name(), String::new()),
         };
@@ -317,6 +334,7 @@ impl<'p> ChangePlanner<'p> {
     }
 
     fn put(&mut self, path: &VaultPath, content: Option<FileContent>, removal: FileRemoval) {
+        // Only the first time, so that a file is one step however often the set changes it.
         if self.after.insert(path.clone(), (content, removal)).is_none() {
             self.order.push(path.clone());
         }

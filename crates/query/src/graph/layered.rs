@@ -74,6 +74,7 @@ pub fn layered(cards: &[LayeredCard], links: &[(usize, usize)], groups: usize) -
         }
     }
     let outside: Vec<usize> =
+        // A group that does not exist is treated as none rather than losing the card.
         (0..cards.len()).filter(|card| cards[*card].group.is_none_or(|group| group >= groups)).collect();
     blocks.extend(hanging_together(&outside, links).iter().map(|part| drawn_together(cards, links, part)));
     packed(blocks, cards.len(), groups)
@@ -81,10 +82,12 @@ pub fn layered(cards: &[LayeredCard], links: &[(usize, usize)], groups: usize) -
 
 /// The parts that links connect, the largest first; all cards without links are one part, which comes last.
 fn hanging_together(cards: &[usize], links: &[(usize, usize)]) -> Vec<Vec<usize>> {
+    // The cards are in order of their numbers, so the search works.
     let place = |card: usize| cards.binary_search(&card).ok();
     let mut leads: Vec<usize> = (0..cards.len()).collect();
     fn root(leads: &mut [usize], mut at: usize) -> usize {
         while leads[at] != at {
+            // Halves the way to the root each time, so that long chains stay cheap.
             leads[at] = leads[leads[at]];
             at = leads[at];
         }
@@ -94,6 +97,7 @@ fn hanging_together(cards: &[usize], links: &[(usize, usize)]) -> Vec<Vec<usize>
         count_steps(1);
         if let (Some(from), Some(to)) = (place(*from), place(*to)) {
             let (from, to) = (root(&mut leads, from), root(&mut leads, to));
+            // The smaller number leads, so that the result does not depend on the order of the links.
             leads[from.max(to)] = from.min(to);
         }
     }
@@ -101,6 +105,7 @@ fn hanging_together(cards: &[usize], links: &[(usize, usize)]) -> Vec<Vec<usize>
     for (at, card) in cards.iter().enumerate() {
         parts[root(&mut leads, at)].push(*card);
     }
+    // One by one they would each become a block, and the picture mostly gaps.
     let alone: Vec<usize> = parts.iter().filter(|part| part.len() == 1).flatten().copied().collect();
     parts.retain(|part| part.len() > 1);
     parts.sort_by_key(|part| Reverse(part.len()));
@@ -111,6 +116,7 @@ fn hanging_together(cards: &[usize], links: &[(usize, usize)]) -> Vec<Vec<usize>
 /// Cards in layers, then those without links in rows below.
 fn drawn_together(cards: &[LayeredCard], links: &[(usize, usize)], inside: &[usize]) -> CardBlock {
     let place = |card: usize| inside.binary_search(&card).ok();
+    // Links out of this block have no line here, and a card cannot be in a layer before itself.
     let both = |(from, to): &(usize, usize)| Some((place(*from)?, place(*to)?)).filter(|(from, to)| from != to);
     let links: Vec<(usize, usize)> = links.iter().filter_map(both).collect();
     let mut is_linked = vec![false; inside.len()];
@@ -136,6 +142,7 @@ fn drawn_together(cards: &[LayeredCard], links: &[(usize, usize)], inside: &[usi
         }
         x += column.iter().map(|at| size(*at).width).max().unwrap_or(0) + COLUMN_GAP;
     }
+    // There is no gap after the last column.
     block.width = (x - COLUMN_GAP).max(0);
     block.height = tallest;
     if !alone.is_empty() {
@@ -147,11 +154,13 @@ fn drawn_together(cards: &[LayeredCard], links: &[(usize, usize)], inside: &[usi
 /// Cards without links, from left to right, below what is there.
 fn in_rows(block: &mut CardBlock, inside: &[usize], alone: &[usize], size: impl Fn(usize) -> LayeredCard) {
     let area: i64 = alone.iter().map(|at| (size(*at).width + ROW_GAP) * (size(*at).height + ROW_GAP)).sum();
+    // As wide as the layers above, so that the block stays a rectangle.
     let width = square(area).max(block.width);
     let mut y = if block.height == 0 { 0 } else { block.height + ROW_GAP };
     let (mut x, mut tallest) = (0, 0);
     for at in alone {
         let LayeredCard { width: own, height, .. } = size(*at);
+        // The first of a row always fits, however wide it is.
         if x > 0 && x + own > width {
             (x, y, tallest) = (0, y + tallest + ROW_GAP, 0);
         }
@@ -167,7 +176,9 @@ fn in_rows(block: &mut CardBlock, inside: &[usize], alone: &[usize], size: impl 
 fn columns(cards: usize, links: &[(usize, usize)], is_linked: &[bool]) -> Vec<Vec<usize>> {
     let order = order(cards, links);
     let mut forward: Vec<(usize, usize)> =
+        // A link back in a circle is turned around, only for the layers: otherwise they would never end.
         links.iter().map(|(from, to)| if order[*from] < order[*to] { (*from, *to) } else { (*to, *from) }).collect();
+    // In this order, the layer of a card is final before it is handed on.
     forward.sort_by_key(|(from, to)| (order[*from], order[*to]));
     forward.dedup();
     let mut layer = vec![0_usize; cards];
@@ -204,6 +215,7 @@ fn order(cards: usize, links: &[(usize, usize)]) -> Vec<usize> {
     for number in 0..cards {
         count_steps(cards);
         let left = (0..cards).filter(|card| order[*card] == usize::MAX);
+        // Ties are decided by the number, so that the same cards always give the same picture.
         let Some(next) = left.min_by_key(|card| (open_in[*card] > 0, Reverse(targets[*card].len()), *card)) else {
             break;
         };
@@ -228,6 +240,7 @@ fn sorted_by_neighbours(columns: &mut [Vec<usize>], layer: &[usize], neighbours:
             let at = if is_forward { step } else { columns.len() - 1 - step };
             let near = |card: usize| {
                 let beside =
+                    // Forwards only the layers before count, backwards only those after.
                     neighbours[card].iter().filter(|other| (layer[**other] < at) == is_forward && layer[**other] != at);
                 let (sum, count) = beside.fold((0, 0), |(sum, count), other| (sum + place[*other], count + 1));
                 // In hundredths, so that the order is the same on every machine.

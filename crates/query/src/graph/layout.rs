@@ -106,6 +106,7 @@ impl LayoutTask<'_> {
     fn start(&self, linked: &[u32], neighbours: &NoteLinks) -> (Vec<DrawnPoint>, bool) {
         let groups: Vec<u32> = linked.iter().map(|note| self.groups[*note as usize]).collect();
         let mut start = start_places::by_group(&groups);
+        // NaN is not usable either: it compares as false.
         let is_usable = |place: &DrawnPoint| place.x.abs() <= FURTHEST && place.y.abs() <= FURTHEST;
         let known = |note: u32| self.known.get(note as usize).copied().flatten().filter(is_usable);
         let found = linked.iter().filter(|note| known(**note).is_some()).count();
@@ -155,6 +156,7 @@ impl LayoutTask<'_> {
 impl MovingPoints {
     /// Moves all so that their middle is that of the picture, and the notes without links are around it.
     fn centre(&mut self) {
+        // In double precision: a sum of many large places loses the small ones.
         let count = self.places.len().max(1) as f64;
         let mean = |of: fn(&DrawnPoint) -> f32| {
             (self.places.iter().map(|place| f64::from(of(place))).sum::<f64>() / count) as f32
@@ -169,8 +171,10 @@ impl MovingPoints {
             let (one, other) = (spring.one as usize, spring.other as usize);
             let (from, to) = (self.places[one], self.places[other]);
             let (from_moves, to_moves) = (self.velocities[one], self.velocities[other]);
+            // With the movement so far: the springs before it in this tick have pulled already.
             let x = to.x + to_moves.x - from.x - from_moves.x;
             let y = to.y + to_moves.y - from.y - from_moves.y;
+            // Two notes at the same point have no direction.
             let length = (x * x + y * y).sqrt().max(1e-3);
             let pull = (length - LINK_LENGTH) / length * warmth * spring.strength;
             let (x, y) = (x * pull, y * pull);

@@ -81,6 +81,7 @@ impl NoteGraph {
 
     /// Tells apart everything that a picture of it depends on.
     pub fn digest(&self) -> ContentHash {
+        // Also the paths: the same links between other notes are another picture.
         let mut bytes = self.mark().into_bytes();
         for link in &self.links {
             bytes.extend_from_slice(&link.from.to_le_bytes());
@@ -124,11 +125,13 @@ impl LinkRanges {
     fn new(notes: usize, links: impl Iterator<Item = (u32, u32)> + Clone) -> Self {
         let mut starts = vec![0_u32; notes + 1];
         for (note, _) in links.clone() {
+            // First the counts, then their sums: no list per note has to be allocated.
             starts[note as usize + 1] += 1;
         }
         for at in 0..notes {
             starts[at + 1] += starts[at];
         }
+        // The places where the next link of each note goes.
         let mut next = starts.clone();
         let mut others = vec![0; starts[notes] as usize];
         for (note, other) in links {
@@ -185,6 +188,7 @@ impl NoteLinks {
             return None;
         }
         let mut before = vec![NOT_SEEN; notes];
+        // The start leads to itself, which ends the way back.
         before[from as usize] = from;
         // In rings around the first note, so the first way that is found is the shortest.
         let mut waiting = VecDeque::from([from]);

@@ -34,6 +34,7 @@ struct TreeCell {
 impl PointTree {
     pub(super) fn new(points: &[DrawnPoint]) -> Self {
         let (low, side) = bounds(points);
+        // All points may be at one place.
         let scale = if side > 0.0 { f32::from(u16::MAX) / side } else { 0.0 };
         // A key names the square of a point; it fits, because no point is out of bounds.
         let cell = |place: f32, low: f32| ((place - low) * scale).clamp(0.0, f32::from(u16::MAX)) as u32;
@@ -47,6 +48,7 @@ impl PointTree {
         };
         let keys: Vec<u32> = order.into_iter().map(|(key, _)| key).collect();
         if !keys.is_empty() {
+            // Two bits for each level, one of each coordinate.
             tree.divide(&keys, 0, 2 * BITS, side);
         }
         tree
@@ -83,6 +85,7 @@ impl PointTree {
             steps += 1;
             let (x, y) = (point.x - cell.middle.x, point.y - cell.middle.y);
             let distance = x * x + y * y;
+            // The cell is too near to count as one point, so its parts follow.
             if cell.points.is_empty() && cell.square >= OPENING * distance {
                 at += 1;
                 continue;

@@ -29,6 +29,7 @@ pub(super) fn format_pieces(format: &str) -> Vec<LuxonPiece> {
     };
     for c in format.chars() {
         if c == '\'' {
+            // A quote also ends the token before it.
             push(&mut current, quoted);
             quoted = !quoted;
         // A token is one letter repeated; between quotes everything is text.
@@ -45,6 +46,7 @@ pub(super) fn format_pieces(format: &str) -> Vec<LuxonPiece> {
 
 /// Writes a date in a format of Luxon: `yyyy-MM-dd`, `cccc 'the' d`. Anything else is kept.
 pub fn format_luxon(date: &LuxonDate, format: &str) -> String {
+    // In Luxon's words.
     if !date.is_valid() {
         return "Invalid DateTime".to_owned();
     }
@@ -61,6 +63,7 @@ fn token_text(date: &LuxonDate, token: &str) -> Option<Cow<'static, str>> {
     let wall = date.wall();
     let month = MONTHS[usize::try_from(wall.month - 1).unwrap_or_default() % 12];
     let weekday = WEEKDAYS[usize::try_from(date.weekday() - 1).unwrap_or_default() % 7];
+    // Noon and midnight are both 12.
     let twelve = if wall.hour % 12 == 0 { 12 } else { wall.hour % 12 };
     let (week_year, week) = date.iso_week();
     let number = |number: i64, width: usize| Some(Cow::Owned(padded(number, width)));
@@ -112,6 +115,7 @@ fn token_text(date: &LuxonDate, token: &str) -> Option<Cow<'static, str>> {
         "ooo" => number(date.day_of_year(), 3),
         "q" => number(date.quarter(), 1),
         "qq" => number(date.quarter(), 2),
+        // Rounded down, also before 1970.
         "X" => Some(number_text((date.milliseconds() / 1000.0).floor()).into()),
         "x" => Some(number_text(date.milliseconds()).into()),
         // The formats hold only single tokens, so this does not recurse again.
@@ -150,6 +154,7 @@ pub(super) fn macro_format(token: &str) -> Option<&'static str> {
 /// space before AM and PM is a narrow one.
 fn macro_in_zone<'f>(format: &'f str, zone: &super::LuxonZone) -> Cow<'f, str> {
     let super::LuxonZone::Fixed { minutes } = *zone else { return Cow::Borrowed(format) };
+    // Luxon uses the zones `Etc/GMT+12` to `Etc/GMT-14` where it can.
     if minutes != 0 && minutes % 60 == 0 && (-12 * 60..=14 * 60).contains(&minutes) {
         let (long, short) = (wide_minutes(minutes), narrow_minutes(minutes));
         let format = format.replace("ZZZZZ", &format!("'GMT{long}'"));
@@ -178,6 +183,7 @@ fn wide_offset(date: &LuxonDate, colon: &str) -> String {
 
 /// What people call the clocks: `EST`, `Central European Summer Time`, `GMT+5:30`.
 fn zone_name(date: &LuxonDate, long: bool) -> String {
+    // A fixed offset has no name that people use.
     let (super::LuxonZone::Local(zone) | super::LuxonZone::Named { zone, .. }) = date.zone() else {
         return date.zone().name();
     };
@@ -190,6 +196,7 @@ fn zone_name(date: &LuxonDate, long: bool) -> String {
         }
     }
     match date.offset() / 60 {
+        // JavaScript tells UTC from other zones without an offset.
         0 => if matches!(name, "UTC" | "Etc/UTC") { "UTC" } else { "GMT" }.to_owned(),
         minutes if long => format!("GMT{}", wide_minutes(minutes)),
         minutes => format!("GMT{}", narrow_minutes(minutes)),
@@ -277,6 +284,7 @@ pub fn format_duration(duration: &DurationValue, format: &str) -> String {
     let written = |piece: &LuxonPiece| match unit(piece) {
         None => piece.text.clone(),
         Some(unit) => {
+            // Rounded down and not to the nearest, as Luxon does by default.
             let number = shifted.part(unit).floor();
             let sign = if number < 0.0 { "-" } else { "" };
             let digits = number_text(number.abs());

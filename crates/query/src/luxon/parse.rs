@@ -67,6 +67,7 @@ fn reader(piece: &LuxonPiece) -> TokenReader {
         "Z" | "ZZ" => TokenReader::Offset { colon: true },
         "ZZZ" => TokenReader::Offset { colon: false },
         "z" => TokenReader::Zone,
+        // Letters without a meaning have to be in the text as they are.
         text => TokenReader::Literal(text.to_owned()),
     }
 }
@@ -165,6 +166,7 @@ fn take(
         TokenReader::Literal(_) | TokenReader::Space => return Ok(()),
         TokenReader::Digits { .. } => read.parse().unwrap_or_default(),
         TokenReader::Names(names, first) => {
+            // Without case, as the expression was matched.
             let position = names.iter().position(|name| name.eq_ignore_ascii_case(read)).unwrap_or_default();
             i64::try_from(position).unwrap_or_default() + first
         }
@@ -214,6 +216,7 @@ fn take(
 fn offset_minutes(text: &str) -> i32 {
     let negative = text.starts_with('-');
     let digits = text.trim_start_matches(['+', '-']);
+    // Without a colon there are two digits for the hours.
     let (hours, minutes) = digits.split_once(':').unwrap_or_else(|| digits.split_at(digits.len().min(2)));
     let number = |text: &str| text.parse::<i32>().unwrap_or_default();
     let total = number(hours) * 60 + number(minutes);
@@ -244,6 +247,7 @@ impl ReadParts {
         if self.afternoon.is_some() && self.hour.is_some() {
             return Err(LuxonParseError::Conflict("Can't include meridiem when specifying 24-hour format"));
         }
+        // A quarter is read as its first month.
         self.month = self.quarter.map(|quarter| (quarter - 1) * 3 + 1).or(self.month);
         match (self.twelve, self.afternoon) {
             (Some(hour), Some(1)) if hour < 12 => self.hour = Some(hour + 12),
@@ -252,6 +256,7 @@ impl ReadParts {
             (Some(hour), _) => self.hour = Some(hour),
             _ => {}
         }
+        // The first name of the list is BC.
         if self.era == Some(0) {
             self.year = self.year.map(|year| -year);
         }
@@ -260,6 +265,7 @@ impl ReadParts {
             (None, Some(minutes)) => LuxonZone::Fixed { minutes },
             (None, None) => local.clone(),
         };
+        // In the zone of the text: today may be another day there.
         let day = self.day(&now.in_zone(zone.clone()))?;
         let time = [self.hour, self.minute, self.second, self.millisecond].map(Option::unwrap_or_default);
         // ISO allows 24:00 for the end of a day.
@@ -269,6 +275,7 @@ impl ReadParts {
             return Err(LuxonParseError::Unfit);
         }
         let wall = WallClock { hour: time[0], minute: time[1], second: time[2], millisecond: time[3], ..day };
+        // A clock time may exist twice or not at all; the offset decides which one is meant.
         let guess = self.offset.map_or_else(|| zone.offset_at(now.milliseconds()), |minutes| minutes * 60);
         let date = LuxonDate::on_wall(wall, zone, guess);
         let gregorian = self.year.is_some() || self.month.is_some() || self.day.is_some() || self.ordinal.is_some();
@@ -276,6 +283,7 @@ impl ReadParts {
         if gregorian && self.weekday.is_some_and(|weekday| weekday != date.weekday()) {
             return Err(LuxonParseError::Unfit);
         }
+        // Only now, so that all checks were made on what the text says.
         let date = date.in_zone(local.clone());
         if date.is_valid() { Ok(date) } else { Err(LuxonParseError::Unfit) }
     }
@@ -304,6 +312,7 @@ impl ReadParts {
             // 4 January is always in the first ISO week.
             let january_fourth = LuxonDate::on_wall(WallClock::midnight(year, 1, 4), LuxonZone::UTC, 0);
             let day = 4 - (january_fourth.weekday() - 1) + (week - 1) * 7 + weekday - 1;
+            // The day may be before or after the year, which the calendar evens out.
             return Ok(WallClock::midnight(year, 1, day));
         }
         let year = self.year.unwrap_or(today.year);

@@ -113,6 +113,7 @@ const LONG: [(&str, &str); 10] = [
 
 /// The format with its long formats expanded.
 pub(super) fn expanded(format: &str) -> Cow<'_, str> {
+    // Most formats have none of them.
     if !format.contains(['L', 'l']) {
         return Cow::Borrowed(format);
     }
@@ -122,6 +123,7 @@ pub(super) fn expanded(format: &str) -> Cow<'_, str> {
         // An escaped abbreviation stays, and so does its backslash, which the next step reads.
         let escaped = rest.strip_prefix('\\').and_then(|behind| Some((long(behind)?, 1)));
         let taken = match (bracket(rest), long(rest), escaped) {
+            // Text in brackets is copied before anything in it can be taken for an abbreviation.
             (Some(length), ..) => length,
             (_, Some((token, meant)), _) => {
                 written += meant;
@@ -160,6 +162,7 @@ pub(super) fn pieces(format: &str) -> Vec<FormatPiece<'_>> {
             continue;
         }
         let (escaped, body) = rest.strip_prefix('\\').map_or((false, rest), |behind| (true, behind));
+        // Anything else is one character of text.
         let length = token(body).or_else(|| body.chars().next().map(char::len_utf8)).unwrap_or_default();
         let (piece, behind) = body.split_at(length);
         pieces.push(match piece {

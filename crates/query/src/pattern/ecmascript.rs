@@ -40,9 +40,11 @@ pub(super) fn rewrite(source: &str, dot_all: bool) -> Result<String, &'static st
         references: Vec::new(),
     };
     rewriter.disjunction()?;
+    // Everything else was read, so it can only be a bracket too many.
     if rewriter.at < rewriter.characters.len() {
         return Err("Unmatched ')'");
     }
+    // Only now, as a name may be referred to before its group.
     let unknown = |name: &String| !rewriter.names.contains(name);
     if rewriter.references.iter().any(unknown) {
         return Err("Invalid named capture referenced");
@@ -61,6 +63,7 @@ fn count_groups(characters: &[char]) -> GroupCount {
     let (mut in_class, mut at) = (false, 0);
     while let Some(c) = characters.get(at) {
         match c {
+            // The escaped character is never a bracket.
             '\\' => at += 1,
             '[' => in_class = true,
             ']' => in_class = false,
@@ -163,6 +166,7 @@ impl EcmaRewriter {
             }
             '*' | '+' | '?' => return Err("Nothing to repeat"),
             '{' => {
+                // Given back, because the repetition begins with it.
                 self.at -= 1;
                 // `{2}` with nothing before it is an error, any other brace is text.
                 if self.repetition()?.is_some() {
@@ -205,6 +209,7 @@ impl EcmaRewriter {
             return Err("Nothing to repeat");
         }
         self.out += &spelled;
+        // A lazy repetition.
         if self.eat("?") {
             self.out.push('?');
         }
@@ -220,6 +225,7 @@ impl EcmaRewriter {
         if !ended || least.is_empty() || !digits(least) || !most.is_none_or(digits) {
             return Ok(None);
         }
+        // Too many digits are more repetitions than any text has.
         let number = |text: &str| text.parse::<u32>().unwrap_or(u32::MAX);
         if most.is_some_and(|most| !most.is_empty() && number(most) < number(least)) {
             return Err("numbers out of order in {} quantifier");
@@ -288,6 +294,7 @@ impl EcmaRewriter {
                 self.references.push(name);
             }
             '1'..='9' => {
+                // Given back: the number may have several digits.
                 self.at -= 1;
                 let digits: String = self.characters[self.at..].iter().take_while(|c| c.is_ascii_digit()).collect();
                 match digits.parse::<u32>() {
@@ -326,6 +333,7 @@ impl EcmaRewriter {
             'c' => match self.peek() {
                 Some(letter) if letter.is_ascii_alphabetic() => {
                     self.at += 1;
+                    // Control characters are the letters without their upper bits.
                     u32::from(letter) % 32
                 }
                 // The backslash is literal, and the letter after it is read again.
@@ -338,6 +346,7 @@ impl EcmaRewriter {
             'x' => self.hex(2).unwrap_or(u32::from('x')),
             'u' => match self.hex(4) {
                 Some(high @ 0xd800..0xdc00) => {
+                    // Two escapes that make one character.
                     let before = self.at;
                     match self.eat("\\u").then(|| self.hex(4)).flatten() {
                         Some(low @ 0xdc00..0xe000) => 0x1_0000 + ((high - 0xd800) << 10) + (low - 0xdc00),
@@ -369,6 +378,7 @@ impl EcmaRewriter {
 
     fn hex(&mut self, digits: usize) -> Option<u32> {
         let text: String = self.characters.get(self.at..self.at + digits)?.iter().collect();
+        // `from_str_radix` alone would accept a sign.
         text.bytes().all(|byte| byte.is_ascii_hexdigit()).then_some(())?;
         self.at += digits;
         u32::from_str_radix(&text, 16).ok()
@@ -405,6 +415,7 @@ impl EcmaRewriter {
                     self.class_code(*to);
                 }
                 _ => {
+                    // With a set at either end, the hyphen is a member.
                     self.member(&first);
                     self.code(u32::from('-'));
                     self.member(&second);

@@ -77,6 +77,7 @@ impl Replacer {
     /// `loose_space` lets white space in a literal match any white space; an expression is unaffected. The composition
     /// option does not apply: a replacement must match the exact text.
     pub fn compile(search: &str, options: &PatternOptions, loose_space: bool) -> Result<Self, PatternError> {
+        // An empty text is at every place, which is never what was meant.
         if search.is_empty() {
             return Err(PatternError::Empty);
         }

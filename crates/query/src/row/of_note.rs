@@ -32,6 +32,7 @@ pub fn note_items<'n>(note: &Note<'n>, lines: &LineTable) -> Vec<RowItem<'n>> {
                 list_line
             }
         };
+        // An empty item still has a place.
         let (start, end) = (units.position(span.start), units.position(span.end.max(span.start + 1)));
         let last_line = lines.last_line(span.end.max(span.start + 1));
         let marker = &note.text[item.marker.clone()];
@@ -82,6 +83,7 @@ fn list_line(
     if !text[lines.line_start(start)..start].trim().is_empty() {
         return None;
     }
+    // Another marker begins another list.
     let continued = before.filter(|(end, marker, _)| {
         *marker == bullet(text, item) && text.get(*end..start).is_some_and(|between| between.trim().is_empty())
     });
@@ -125,6 +127,7 @@ fn fields_of_items(note: &Note<'_>, items: &[RowItem<'_>]) -> Vec<NoteField> {
     for (number, item) in items.iter().enumerate() {
         let written = &note.text[item.span.clone()];
         // Fields are rare, and most items are not worth a copy.
+        // Fields of tasks may be emoji, which are not ASCII.
         if !written.contains("::") && written.is_ascii() {
             continue;
         }

@@ -15,12 +15,14 @@ pub fn page_tags(row: &dyn Row) -> Vec<String> {
         tags.insert(tag);
     };
     row.visit_tags(&mut |tag| {
+        // Those of the properties are read below, as Dataview takes them apart.
         if !tag.in_properties {
             put(format!("#{}", tag.name.trim_start_matches('#')));
         }
         ControlFlow::Continue(())
     });
     row.visit_properties(&mut |name, value| {
+        // Only now is the value made; most properties are others.
         if is_name_of_tags(name) {
             let mut texts = Vec::new();
             tag_texts(&value(), &mut texts);
@@ -50,6 +52,7 @@ fn is_name_of_tags(name: &str) -> bool {
 fn tag_texts(value: &Value, found: &mut Vec<String>) {
     match value {
         Value::Null => {}
+        // An empty item would otherwise become the tag `#null`.
         Value::List(items) => items.iter().filter(|item| is_filled(item)).for_each(|item| tag_texts(item, found)),
         value => {
             let text = script_text(value);
@@ -65,6 +68,7 @@ pub fn page_aliases(row: &dyn Row) -> Vec<String> {
     row.visit_properties(&mut |name, value| {
         if name.eq_ignore_ascii_case("aliases") || name.eq_ignore_ascii_case("alias") {
             let found = match value() {
+                // A list is not taken apart at commas, unlike a text.
                 Value::List(items) => items.iter().map(|item| script_text(item).trim().to_owned()).collect(),
                 value if is_filled(&value) => {
                     let text = script_text(&value);
@@ -98,9 +102,11 @@ fn script_text(value: &Value) -> String {
         Value::Boolean(value) => value.to_string(),
         Value::Null => "null".to_owned(),
         Value::List(items) => {
+            // JavaScript joins a list without its nulls.
             let item = |item: &Value| if item.is_null() { String::new() } else { script_text(item) };
             items.iter().map(item).collect::<Vec<_>>().join(",")
         }
+        // What an object becomes in JavaScript.
         _ => "[object Object]".to_owned(),
     }
 }

@@ -72,6 +72,7 @@ impl PlainRow {
         let in_properties = in_properties.iter().filter(|found| found.link.internal);
         let in_properties =
             in_properties.map(|found| link(&found.value, &found.link, lines.line(found.span.start), Some(&found.key)));
+        // As the index leaves reference links out of rows.
         let in_text = note.links.iter().filter(|found| found.internal && found.kind != LinkKind::Reference);
         let in_text = in_text.map(|found| link(text, found, lines.line(found.span.start), None));
         Self {

@@ -50,13 +50,16 @@ impl QueryCharge {
 
     /// Whether the call may hold this much.
     fn raise_to(&self, bytes: u64, go_on: &dyn Fn() -> bool) -> bool {
+        // Not every thread is charged; then nothing has to be asked.
         let Some(keeper) = &self.keeper else { return true };
         if bytes <= self.charged.load(Ordering::Relaxed) {
             return true;
         }
+        // In portions, so that not every value asks the keeper.
         let wanted = bytes.next_multiple_of(CHARGED_PORTION);
         // First, so that unwinding releases it. Another thread may have charged more meanwhile.
         let more = wanted.saturating_sub(self.charged.fetch_max(wanted, Ordering::Relaxed));
+        // Only the thread of the call may be unwound when there is no room; others report it.
         if thread::current().id() == self.thread {
             keeper.hold(more);
             return true;
@@ -68,6 +71,7 @@ impl QueryCharge {
 impl Drop for QueryCharge {
     fn drop(&mut self) {
         if let Some(keeper) = &self.keeper {
+            // All of it at once: what a query holds is not given back in between.
             keeper.release(*self.charged.get_mut());
         }
     }
@@ -139,6 +143,7 @@ impl<'q> QueryContext<'q> {
     pub fn shown(&self, rows: usize) -> Range<usize> {
         match &self.window {
             Some(window) => {
+                // A window beyond the end is empty, not an error.
                 let start = window.start.min(rows);
                 start..window.end.clamp(start, rows)
             }

@@ -39,6 +39,7 @@ impl KnownNames {
             // Most files are in a folder of which another was seen already.
             let folder = row.path().rsplit_once('/').map_or("", |(folder, _)| folder);
             if seen.insert(folder.into()) {
+                // Every folder above it is one that a query may name.
                 let ends = folder.match_indices('/').map(|(at, _)| at).chain([folder.len()]);
                 ends.filter(|end| *end > 0).for_each(|end| put(&mut known.folders, &folder[..end]));
             }
@@ -53,6 +54,7 @@ impl KnownNames {
             if with_fields {
                 row.visit_fields(&mut |field| put(&mut known.properties, field.key));
             }
+            // After the file, so that the budget is asked once and not for every name.
             context.hold(bytes)?;
         }
         Ok(known)

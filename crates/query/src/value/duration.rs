@@ -62,6 +62,7 @@ impl DurationUnit {
         if self == smaller {
             return 1.0;
         }
+        // Luxon's casual matrix, in which every month has 30 days.
         let days = match (self, smaller) {
             (Self::Years, Self::Months) => return 12.0,
             (Self::Years, Self::Weeks) => return 52.0,
@@ -164,6 +165,7 @@ impl DurationValue {
     /// The same length in these units only.
     #[must_use]
     pub fn shifted_to(&self, units: &[DurationUnit]) -> Self {
+        // Without units there is nothing to convert to.
         let Some(last) = units.iter().copied().max() else { return *self };
         let mut built = Self::default();
         // What has found no place yet, in the unit it is counted in.
@@ -173,6 +175,7 @@ impl DurationValue {
                 let mut own = 0.0;
                 for (larger, amount) in &mut left {
                     own += larger.holds(unit) * *amount;
+                    // Taken, so that it is not counted again for a smaller unit.
                     *amount = 0.0;
                 }
                 own += self.part(unit);
@@ -185,6 +188,7 @@ impl DurationValue {
             }
         }
         for (unit, amount) in left {
+            // What is left lies below the smallest unit, which alone may be a fraction.
             if amount != 0.0 {
                 *built.part_mut(last) += if unit == last { amount } else { amount / last.holds(unit) };
             }
@@ -199,6 +203,7 @@ impl DurationValue {
     /// Moves what fills a larger unit up, from the smallest on, and then fractions down. Neighbours are converted
     /// directly, so that 4 weeks become a month.
     fn roll_up(&mut self, units: &[DurationUnit]) {
+        // Counted away from zero: all parts of a negative length are negative.
         let sign = if self.total_milliseconds() < 0.0 { -1.0 } else { 1.0 };
         for pair in units.windows(2).rev() {
             let (larger, smaller) = (pair[0], pair[1]);
@@ -220,6 +225,7 @@ impl DurationValue {
         let parts = DurationUnit::ALL.into_iter().filter(|unit| self.part(*unit) != 0.0).map(|unit| {
             let number = decimal_text(self.part(unit), 0, 3, false);
             let name = unit.name();
+            // The text decides: 1.0004 is written as 1.
             let name = if matches!(number.as_str(), "1" | "-1") { name.trim_end_matches('s') } else { name };
             format!("{number} {name}")
         });
@@ -235,6 +241,7 @@ impl fmt::Display for DurationValue {
             parts.map(|(number, unit)| format!("{number}{unit}")).collect::<String>()
         };
         let date = written(&[(self.years, 'Y'), (self.months, 'M'), (self.weeks, 'W'), (self.days, 'D')]);
+        // ISO has no letter for milliseconds.
         let seconds = self.seconds + self.milliseconds / 1000.0;
         let time = written(&[(self.hours, 'H'), (self.minutes, 'M'), (seconds, 'S')]);
         match (date.is_empty(), time.is_empty()) {

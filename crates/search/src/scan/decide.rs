@@ -33,6 +33,7 @@ impl BeforeWords<'_> {
     /// `None` if undecided.
     fn fits(&self, leaf: QueryLeaf<'_>) -> Option<bool> {
         match (leaf, self.at_hand) {
+            // The path is always at hand.
             (QueryLeaf::Path(filter), _) => Some(filter.holds(self.row.path())),
             (QueryLeaf::Text(filter), AtHand::Text(text)) => {
                 let path = without_ending(self.row.path());
@@ -72,10 +73,12 @@ impl LeafResolver for BeforeWords<'_> {
 /// Whether no note matches that contains none of the words.
 pub(super) fn needs_words(node: &QueryNode) -> bool {
     match node {
+        // One part that needs words is enough where all have to hold.
         QueryNode::All(nodes) => nodes.iter().any(needs_words),
         QueryNode::Any(nodes) => nodes.iter().all(needs_words),
         QueryNode::Within(_, node) => needs_words(node),
         QueryNode::Words(_) => true,
+        // A note without any of the words may match these.
         QueryNode::Not(_) | QueryNode::Text(_) | QueryNode::Path(_) | QueryNode::Tag(_) | QueryNode::Property(_) => {
             false
         }

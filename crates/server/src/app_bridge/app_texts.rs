@@ -11,6 +11,7 @@ const MOST_WORDS: usize = 50;
 pub(super) fn command(command: lapidary_plugin::AppCommand) -> Option<AppCommand> {
     let lapidary_plugin::AppCommand { id, name } = command;
     let is_name =
+        // Control characters in a name could forge lines in a list that a model or a terminal reads.
         |text: &str| !text.is_empty() && text.chars().count() <= MOST_NAME_CHARS && !text.chars().any(char::is_control);
     (is_name(&id) && is_name(&name)).then_some(AppCommand { id, name })
 }
@@ -26,9 +27,11 @@ pub(super) fn hit(hit: lapidary_plugin::OmnisearchHit) -> Option<OmnisearchHit> 
         let offset = found.offset as u64;
         OmnisearchMatch { text: clipped(found.text, MOST_NAME_CHARS), offset }
     };
+    // A score that is not a number cannot be ranked, and JSON has no way to send it.
     hit.score.is_finite().then(|| OmnisearchHit {
         path: hit.path,
         score: hit.score,
+        // Limits for each part, since the excerpt of one hit may be a whole note.
         found_words: hit.found_words.into_iter().take(MOST_WORDS).map(|word| clipped(word, MOST_NAME_CHARS)).collect(),
         matches: hit.matches.into_iter().take(MOST_WORDS).map(spot).collect(),
         excerpt: clipped(text_of(&hit.excerpt), MOST_EXCERPT_CHARS),
@@ -58,6 +61,7 @@ fn text_of(html: &str) -> String {
 
 /// A tag, or a `<` that begins none; how many bytes it has.
 fn tag(rest: &str, text: &mut String) -> usize {
+    // Only the tags that Omnisearch writes. All others are text of the note and stay as they are.
     for known in ["<br>", "<br/>", "<br />"] {
         if rest.starts_with(known) {
             text.push('\n');
@@ -80,6 +84,7 @@ fn tag(rest: &str, text: &mut String) -> usize {
 
 /// A character in its escaped form, or an `&` that begins none; how many bytes it has.
 fn entity(rest: &str, text: &mut String) -> usize {
+    // Longer than any name below; without a limit each `&` would search the rest of the text.
     const LONGEST: usize = 12;
     let end = rest.bytes().take(LONGEST).position(|byte| byte == b';');
     let name = end.map(|end| &rest[1..end]);
@@ -97,6 +102,7 @@ fn entity(rest: &str, text: &mut String) -> usize {
         }),
         None => None,
     };
+    // Not an entity that is known: the `&` is text, and what follows it is looked at again.
     match (meant, end) {
         (Some(meant), Some(end)) => {
             text.push(meant);

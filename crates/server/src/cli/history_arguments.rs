@@ -109,6 +109,7 @@ impl FromStr for TimeSpan {
     type Err = TimeSpanError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
+        // The last byte: every unit is one ASCII letter, and any other last character is refused below.
         let (number, unit) = text.trim().split_at(text.trim().len().saturating_sub(1));
         let seconds: i64 = match unit {
             "s" => 1,
@@ -119,6 +120,7 @@ impl FromStr for TimeSpan {
             _ => return Err(TimeSpanError),
         };
         let number: u32 = number.parse().map_err(|_| TimeSpanError)?;
+        // A span beyond the range of a clock is "always", not an error.
         Ok(Self(i64::from(number).saturating_mul(seconds)))
     }
 }

@@ -39,6 +39,7 @@ pub(super) fn run(
     let arguments =
         json!({ "target": target, "content": text, "section": append.part.section(), "dryRun": append.dry_run });
     let answer = calls.facts(TOOL, arguments)?;
+    // Each command is one process: without this, the next one would index the vault again.
     calls.assembled.executor.save_indexes(SAVING);
     if append.json {
         screen.json(&answer)?;
@@ -70,10 +71,12 @@ pub(super) fn typed() -> Result<String, CommandFailure> {
 
 /// The path of the note that is meant, which may not exist yet. Tools that create take paths only.
 fn path(note: &str, calls: OwnerCalls<'_>) -> Result<String, CommandFailure> {
+    // The outline is the cheapest answer that has the path of the note in it.
     let look = json!({ "format": "document-map", "target": { "type": "path", "path": note } });
     match calls.try_facts("obsidian_get_note", look) {
         Ok(found) => Ok(found["result"]["path"].as_str().unwrap_or(note).to_owned()),
         Err(CallRefusal::Reason(reason)) if matches!(*reason, Reason::NoteMissing { .. }) => {
+            // Tools create exactly the path that they are given, while people leave the ending out.
             Ok(if has_ending(note) { note.to_owned() } else { format!("{note}.md") })
         }
         Err(refusal) => Err(calls.failure(refusal)),

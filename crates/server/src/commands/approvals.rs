@@ -25,6 +25,7 @@ pub(super) fn run(
     let executor = &calls.assembled.executor;
     match command.word.as_ref().unwrap_or(&ApprovalWord::List { json: false }) {
         ApprovalWord::List { json } => list(calls, *json || command.json, screen),
+        // Both ask a person or change something; their answer is a sentence.
         ApprovalWord::Accept { .. } | ApprovalWord::Reject { .. } if command.json => {
             Err(CommandFailure::Misconfigured("--json is for the list and for `show`".to_owned()))
         }
@@ -57,6 +58,7 @@ fn list(calls: OwnerCalls<'_>, as_json: bool, screen: &mut Screen<'_>) -> Result
     }
     let row = |pending: &PendingChange| {
         // Another process has accepted it; a second answer would come too late.
+        // A request that was accepted stays in the list until its change is done.
         let said = if pending.taken { "being carried out" } else { pending.subject() };
         vec![
             TableCell::from(&pending.id).name(),
@@ -118,6 +120,7 @@ fn accept(
         return Ok(CommandOutcome::Refused);
     }
     let executor = &calls.assembled.executor;
+    // With the digest of what was just shown: if the plan has changed since, nothing is made.
     let decided = progress::shown(executor, || executor.decide(pending, ApprovalDecision::approve(pending)))?;
     told(decided, pending, calls, screen)
 }
@@ -133,6 +136,7 @@ fn told(
         ApprovalOutcome::Tried(rendered) if rendered.is_error => {
             // A code is for programs.
             let words = rendered.text().concat();
+            // `Error` and codes in capitals come from the two wire forms of refusals.
             let is_code = |word: &str| word == "Error" || word.chars().all(|c| c.is_ascii_uppercase() || c == '_');
             let said =
                 words.split_once(": ").filter(|(code, _)| is_code(code)).map_or(words.as_str(), |(_, said)| said);

@@ -30,6 +30,7 @@ pub(super) fn run(
         CallInput::Json(arguments) => arguments.clone(),
         CallInput::Stdin => read_arguments()?,
     };
+    // The same principal as for all commands; a question can only be asked on a terminal.
     let invocation = Invocation::tool(&call.tool, arguments, owner(&assembled.executor, can_be_asked()));
     let outcome = complete(&assembled.executor, invocation);
     // Or each command would index the vault anew.
@@ -38,6 +39,7 @@ pub(super) fn run(
         return Err(unknown_tool(&call.tool, nearest));
     }
     let Some(rendered) = outcome.rendered() else { return Ok(CommandOutcome::Refused) };
+    // The facts alone: the text beside them says the same for models.
     screen.json(&Value::Object(rendered.facts()))?;
     Ok(if rendered.is_error { CommandOutcome::Refused } else { CommandOutcome::Well })
 }
@@ -53,6 +55,7 @@ impl OwnerCalls<'_> {
     /// A command to copy that is about one of the vaults.
     pub(super) fn command_in(self, vault: &str, words: &str) -> String {
         match self.assembled.vaults.as_slice() {
+            // With one vault, the options of this command already lead to it.
             several @ [_, _, ..] => match several.iter().find(|known| known.name == vault) {
                 Some(found) => self.hint.in_vault(&found.path).command(words),
                 None => self.hint.command(words),
@@ -127,10 +130,12 @@ pub(super) fn owner(executor: &Executor, can_be_asked: bool) -> Principal {
 
 pub(super) fn complete(executor: &Executor, invocation: Invocation) -> Outcome {
     let outcome = progress::shown(executor, || executor.run(&invocation, &executor.cancel(&invocation)));
+    // The executor does not wait for a person; it hands the question back and is called again with the answer.
     let Outcome::Asked(Question { message, state }) = outcome else { return outcome };
     report::question(&message);
     // Also if standard input ends: only a yes is a yes.
     let verdict = if report::confirmed("Apply this change?") { Verdict::Agreed } else { Verdict::Declined };
+    // The same call with the answer: `state` binds it to the change that was shown.
     let answered = Invocation { answer: Some(ConsentAnswer { state, verdict }), ..invocation };
     progress::shown(executor, || executor.run(&answered, &executor.cancel(&answered)))
 }

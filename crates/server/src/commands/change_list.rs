@@ -14,6 +14,7 @@ pub(super) const COLUMNS: [&str; 5] = ["change", "when", "by", "tool", "files"];
 /// One change of `checkpoint_list`, in these columns.
 pub(super) fn row(change: &Value, time: &LocalTime) -> Vec<TableCell> {
     let text = |name: &str| change[name].as_str().unwrap_or_default();
+    // Changes that no tool made, such as those of another program, have only a kind.
     let tool = if text("tool").is_empty() { text("kind").replace('_', " ") } else { text("tool").to_owned() };
     vec![
         TableCell::from(text("id")).name(),

@@ -31,6 +31,7 @@ pub(super) fn run(
     calls: OwnerCalls<'_>,
     screen: &mut Screen<'_>,
 ) -> Result<CommandOutcome, CommandFailure> {
+    // Without a word the command lists, so both spellings take the same options.
     let list = CheckpointWord::List(ListedChanges::default());
     let word = command.word.as_ref().unwrap_or(&list);
     let (tool, arguments, json) = match word {
@@ -123,6 +124,7 @@ fn run_export(
 ) -> Result<CommandOutcome, CommandFailure> {
     let executor = &calls.assembled.executor;
     let invocation = Invocation::read(ExportCheckpoints { vault: None }, owner(executor, false));
+    // Read as an operation and not as a tool: the contents are far larger than any reply may be.
     let CheckpointHistory { checkpoints, view } = match complete(executor, invocation).answer() {
         Ok(ReadPayload::History(history)) => *history,
         Ok(_) => return Ok(CommandOutcome::Refused),
@@ -152,6 +154,7 @@ fn content(view: &View, entry: &EntryRecord) -> Result<Option<Vec<u8>>, CommandF
 fn as_files(view: &View, checkpoints: &[Checkpoint], folder: &ExportFolder) -> Result<(), CommandFailure> {
     for checkpoint in checkpoints {
         let seconds = checkpoint.time.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+        // Seconds first, so that the folders sort by time; the id tells two of the same second apart.
         let name = format!("{seconds}-{}", checkpoint.id);
         for entry in &checkpoint.entries {
             if let Some(content) = content(view, entry)? {
@@ -166,6 +169,7 @@ fn as_files(view: &View, checkpoints: &[Checkpoint], folder: &ExportFolder) -> R
 fn as_git(view: &View, checkpoints: &[Checkpoint], folder: &ExportFolder) -> Result<(), CommandFailure> {
     let git = |arguments: &[&str]| {
         let mut command = Command::new("git");
+        // Output of git would mix with ours.
         command.current_dir(folder.path()).args(arguments).stdout(Stdio::null());
         // Set if git itself runs us, for a repository of the user's.
         for name in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_COMMON_DIR"] {
@@ -174,6 +178,7 @@ fn as_git(view: &View, checkpoints: &[Checkpoint], folder: &ExportFolder) -> Res
         command
     };
     let unable = |what: &str| CommandFailure::Serving(format!("git could not {what}; is it installed?"));
+    // The name of the branch is given, so that the user's git configuration does not matter.
     let done = git(&["init", "--quiet", "--initial-branch=checkpoints"]).status().map_err(|_| unable("run"))?;
     if !done.success() {
         return Err(unable("create a repository"));
@@ -209,6 +214,7 @@ fn write_commits(view: &View, checkpoints: &[Checkpoint], mut stream: impl Write
     let newest = checkpoints.last().map_or(UNIX_EPOCH, |checkpoint| checkpoint.time);
     begin_commit(&mut stream, newest, "Current state")?;
     for path in paths {
+        // A note that may not be read now is exported as deleted, like one that is gone.
         let now = view.read(path).ok();
         write_file(&mut stream, path, now.as_deref().map(File::bytes))?;
     }

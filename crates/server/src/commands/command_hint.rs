@@ -15,6 +15,7 @@ pub(crate) struct CommandHint {
 impl CommandHint {
     pub(crate) fn of(flags: &CommonFlags) -> Self {
         let vaults = flags.vaults.iter().map(|vault| format!(" --vault {}", shell_word(vault)));
+        // The configuration as well: with another one the same name may be another vault.
         let config = flags.config.as_ref().map(|file| format!(" --config {}", shell_word(file)));
         Self { config: config.unwrap_or_default(), vaults: vaults.collect(), is_demo: flags.demo }
     }
@@ -44,6 +45,7 @@ impl CommandHint {
 /// One word of a POSIX shell, in quotes if it needs them.
 pub(super) fn shell_word(text: &str) -> String {
     let is_plain =
+        // Only characters that no POSIX shell treats specially inside a word.
         |c: char| c.is_alphanumeric() || matches!(c, '/' | '.' | '_' | '-' | '=' | ':' | '~' | '+' | ',' | '@');
     if !text.is_empty() && text.chars().all(is_plain) { text.to_owned() } else { quoted_word(text) }
 }

@@ -36,17 +36,20 @@ pub(super) fn run(
         report::note(
             "this is the console of the server that runs already; open the link within a minute, it works once.",
         );
+        // A browser is opened only for a person at a terminal, never for a script that reads the link.
         if !arguments.no_browser && std::io::stdout().is_terminal() {
             open_browser(&assembled.state, &link);
         }
         return Ok(CommandOutcome::Well);
     }
+    // Several threads, because a page may wait for an approval while another one is loaded.
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let runtime = runtime.map_err(|error| CommandFailure::Serving(error.to_string()))?;
     let executor = Arc::clone(&assembled.executor);
     let owner = OwnerAccess::new(assembled, config, settings, hint);
     let opened = |address: &str| {
         // Also for a program that reads it from a pipe, so it is written at once.
+        // A reader that has gone away does not end the console: the browser may be open already.
         let written = writeln!(screen, "{address}").and_then(|()| screen.flush());
         if written.is_err() {
             report::note("the link could not be printed");
@@ -76,6 +79,7 @@ fn running_console(assembled: &AssembledServer) -> Option<String> {
     let mut vaults = assembled.vaults.iter().map(consoles);
     let first = vaults.next()?;
     let rest: Vec<Vec<String>> = vaults.collect();
+    // One console has to serve all of them, or a page would lack a vault that was asked for.
     first.into_iter().find(|console| rest.iter().all(|others| others.contains(console)))
 }
 

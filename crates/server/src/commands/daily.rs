@@ -41,6 +41,7 @@ pub(super) fn run(
         screen.json(&answer)?;
         return Ok(CommandOutcome::Well);
     }
+    // In a pipe only the note itself is printed.
     if let Some(notice) = answer["notice"].as_str().filter(|_| screen.style.is_terminal) {
         report::note(notice);
     }

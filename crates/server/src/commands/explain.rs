@@ -21,6 +21,7 @@ pub(super) fn run(
     let Some(reason) = reason else { return all(as_json, screen) };
     let known = || ReasonKind::ALL.iter().map(|kind| kind.wire_code());
     let wanted = reason.trim();
+    // In any case, because people copy codes from logs where they are in capitals.
     let Some(kind) = ReasonKind::ALL.iter().find(|kind| kind.wire_code().id.eq_ignore_ascii_case(wanted)) else {
         let near = nearest(wanted, known().map(|code| code.id));
         let hint = near
@@ -39,6 +40,7 @@ pub(super) fn run(
     writeln!(screen, "\nCode {}, or {} from the file tools.", code.number, code.code)?;
     let specs = TOOLS.iter().map(|tool| tool.spec()).filter(|spec| spec.reasons().contains(kind));
     let tools: Vec<&str> = specs.map(|spec| spec.name()).collect();
+    // Reasons that every tool has are not worth a list of all tools.
     if tools.len() == TOOLS.len() {
         writeln!(screen, "Any tool can be refused with it.")?;
     } else if !tools.is_empty() {

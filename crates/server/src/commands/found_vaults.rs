@@ -47,9 +47,11 @@ pub(super) fn names_in_use(flags: &CommonFlags, surroundings: &ProcessEnvironmen
 
 /// The same of options alone. With `also`, vaults that were found are added to those that are configured.
 pub(super) fn with_found(flags: &CommonFlags, surroundings: &ProcessEnvironment, also: bool) -> CommonFlags {
+    // The demo is a vault that was chosen.
     if flags.demo {
         return flags.clone();
     }
+    // Loaded once here just to see whether anything is missing; what is wrong is reported by the command itself.
     match lapidary_config::load(&sources(flags, surroundings, true)) {
         Ok(loaded) if also && flags.vaults.is_empty() => {
             let VaultsConfig::Chosen(chosen) = &loaded.config.vaults else { return flags.clone() };
@@ -59,6 +61,7 @@ pub(super) fn with_found(flags: &CommonFlags, surroundings: &ProcessEnvironment,
             if found.vaults.is_empty() {
                 return flags.clone();
             }
+            // Named, so that the configured names stay, which the folders alone would not give.
             let named = chosen.iter().map(|vault| format!("{}={}", vault.name, vault.path.display()));
             let vaults = named.chain(found.paths()).collect();
             let place = format!("the configuration, {}", found.places());
@@ -110,7 +113,9 @@ impl FoundVaults {
             found.add(PathBuf::from(vault), facts["name"].as_str(), place);
             configs.push(facts["config"].as_str().map(str::to_owned));
         }
+        // Equal ones that follow each other: several servers of one service have the same file.
         configs.dedup();
+        // Of several different files none is chosen, as their settings may contradict each other.
         if let [Some(only)] = configs.as_slice() {
             found.config = Some(only.clone());
         }
@@ -124,6 +129,7 @@ impl FoundVaults {
 
     fn add(&mut self, path: PathBuf, name: Option<&str>, place: String) {
         let is_known = |path: &Path| self.vaults.iter().any(|known| is_same_file(&known.path, path));
+        // Entries of clients may be stale, so only folders that exist count.
         if path.is_absolute() && folder_exists(&path) && !is_known(&path) {
             let folder = || path.file_name().map(|name| name.to_string_lossy().into_owned());
             let name = name.map(str::to_owned).or_else(folder).unwrap_or_default();

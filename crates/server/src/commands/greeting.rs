@@ -28,6 +28,7 @@ impl GreetedVaults {
     fn option(&self) -> String {
         match (&self.configured_in, self.vaults.as_slice()) {
             // A command finds them itself.
+            // Otherwise the command would be copied with a placeholder that is not needed.
             (Some(_), _) => String::new(),
             (None, [(_, only)]) => format!(" --vault {}", shell_word(&one_line(&only.display().to_string()))),
             (None, _) => " --vault /path/to/vault".to_owned(),
@@ -61,6 +62,7 @@ pub(super) fn greeting(known: &GreetedVaults, style: TerminalStyle) -> String {
             .collect();
         let widest = rows.iter().map(|(name, _)| name.width()).max().unwrap_or_default();
         for (name, path) in &rows {
+            // Padded by hand: formatting counts characters, and names may have wide ones.
             text += &format!("  {name}{}  {path}\n", " ".repeat(widest - name.width()));
         }
         if known.vaults.len() > MOST_VAULTS {

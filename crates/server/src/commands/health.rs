@@ -23,6 +23,7 @@ pub(super) fn run(
     let answer = calls.facts(CHECK, arguments)?;
     calls.assembled.executor.save_indexes(SAVING);
     let summary = list(&answer, "summary");
+    // Only grave findings change the exit code, so that a script does not fail over a lonely note.
     let outcome = match summary.iter().any(|kind| kind["severity"] == "high") {
         true => CommandOutcome::GraveFindings,
         false => CommandOutcome::Well,
@@ -35,6 +36,7 @@ pub(super) fn run(
         report::note("no findings");
         return Ok(outcome);
     }
+    // Findings are only in the answer if a kind was asked for; otherwise it is a summary.
     match answer["findings"].as_array() {
         Some(findings) => {
             let rows: Vec<Vec<TableCell>> = findings.iter().map(finding_row).collect();
@@ -61,6 +63,7 @@ fn mend(
 ) -> Result<CommandOutcome, CommandFailure> {
     let answer = calls.facts(FIX, json!({ "findings": health.fix, "dryRun": health.dry_run }))?;
     calls.assembled.executor.save_indexes(SAVING);
+    // Nothing mended is like nothing found for a script.
     let outcome = if answer["changed"] == true { CommandOutcome::Well } else { CommandOutcome::NothingFound };
     if health.json {
         screen.json(&answer)?;

@@ -59,6 +59,7 @@ impl<'a> ClientSetup<'a> {
     /// The first of a client's files that exists, or the one that would be made.
     pub(super) fn file(&self, client: &ClientSpec) -> PathBuf {
         let files = client.files(&self.folders);
+        // A client may look in several places; the file that is there already counts.
         let there = files.iter().find(|file| is_there(file));
         there.or(files.first()).cloned().unwrap_or_default()
     }
@@ -149,6 +150,7 @@ fn launch(
                 })?;
                 // The name is left out where the server would choose the same one, so that the entry stays short. A `=`
                 // in the path would be taken for the end of a name.
+                // A client shows the entry to its user, who should recognise the folder in it.
                 let plain =
                     vault.path.file_name().is_some_and(|name| name == vault.name.as_str()) && !path.contains('=');
                 words.push("--vault".to_owned());
@@ -177,6 +179,7 @@ fn launch(
         }
     }
     let program = setup.program()?;
+    // Installed by npx or uvx, the file of this program is in a cache that is cleaned up.
     let Some((runner, before)) = package_runner(&program) else {
         return Ok(ServerLaunch::Program { command: program, arguments: words });
     };
@@ -213,6 +216,7 @@ pub(super) fn install(
         } else {
             install_one(&setup, client, &launch, arguments, out)
         };
+        // A fault of one is reported and the loop goes on; only a broken output ends it.
         if !settled(client, done)? {
             outcome = CommandOutcome::Refused;
         }
@@ -314,6 +318,7 @@ fn install_one(
         )?;
         return Ok(());
     }
+    // A client that keeps its settings in a file it writes all the time is told through its own command.
     if let Some(program) = setup.own_program(client) {
         let entry = client.entry(launch).unwrap_or_default().to_string();
         let mut steps = vec![vec!["mcp", "add-json", "--scope", "user", SERVER_NAME, &entry]];
@@ -375,6 +380,7 @@ fn uninstall_one(
     let Some(text) = file.read().map_err(at(&path))? else { return Ok(false) };
     let problem = |error| said(format!("{} was left as it is: {error}", path.display()));
     let Some(entry) = client.found(&text).map_err(problem)? else { return Ok(false) };
+    // Looked for before the owner is judged: a copy proves that the entry is ours even if the program has moved.
     let earlier = copy_with(client, &file, &text, &entry);
     if let (EntryOwner::Other(other), None, false) = (client.owner(&entry, None), &earlier, arguments.force) {
         // Not asked for by name, so not a failure.
@@ -395,6 +401,7 @@ fn uninstall_one(
         return Ok(true);
     }
     // A file that has nothing except our entry is one that we made, so it goes as well.
+    // Nothing else in it, and no copy from before: there was no file when we came.
     let is_whole = earlier.is_none() && client.is_only_change("", &text, &entry);
     let after = match &earlier {
         // The bytes from before `install`: cutting the entry out could leave another style behind.
@@ -417,6 +424,7 @@ fn uninstall_one(
     match (earlier, copy) {
         // The file is as it was before, to the byte: no copy is needed.
         (Some((earlier, _)), Some(copy)) => {
+            // Both have the same content as the file now.
             for needless in [earlier, copy] {
                 file.remove_copy(&needless).map_err(at(&needless))?;
             }

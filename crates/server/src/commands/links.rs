@@ -21,16 +21,19 @@ pub(super) fn run(
     };
     let arguments = json!({ "file": links.note, "direction": direction, "limit": links.limit });
     let answer = calls.facts(TOOL, arguments)?;
+    // The next command starts with what this one has learnt.
     calls.assembled.executor.save_indexes(SAVING);
     let list = |field: &str| answer[field].as_array().map(Vec::as_slice).unwrap_or_default();
     let (outgoing, incoming) = (list("outlinks"), list("backlinks"));
     let found =
         if outgoing.is_empty() && incoming.is_empty() { CommandOutcome::NothingFound } else { CommandOutcome::Well };
+    // The result for programs is the same whether anything was found; the exit code tells.
     if links.json {
         screen.json(&answer)?;
         return Ok(found);
     }
     if outgoing.is_empty() && incoming.is_empty() {
+        // Not on the screen: a pipe gets the links and nothing else.
         report::note("no links");
         return Ok(found);
     }
@@ -71,6 +74,7 @@ fn outgoing_row(link: &Value) -> Vec<TableCell> {
     match link["path"].as_str() {
         Some(path) => {
             let name = path.strip_suffix(".md").unwrap_or(path);
+            // `[[Roof]]` for `Projects/Roof.md` says nothing more; an alias or another path does.
             let says_more = !name.ends_with(written);
             vec![
                 TableCell::from(path).path().name(),
@@ -86,6 +90,7 @@ fn outgoing_row(link: &Value) -> Vec<TableCell> {
 fn incoming_row(link: &Value) -> Vec<TableCell> {
     let words = match link["property"].as_str() {
         Some(property) => format!("property {property}"),
+        // A context may have line breaks, and each row is one line.
         None => text(link, "context").split_whitespace().collect::<Vec<_>>().join(" "),
     };
     vec![TableCell::from(text(link, "file")).path().name(), line(link), TableCell::from(words)]

@@ -21,6 +21,7 @@ impl LocalTime {
     /// `just now`, `5 min ago`, `3 h ago`, `Mon 14:02` or `2026-11-02`: at most ten characters. A text that is not a time
     /// stays as it is.
     pub(crate) fn ago(&self, written: &str) -> String {
+        // Times in the log are written by us, but a line can be cut by a crash.
         let Some(then) = self.zoned(written) else { return written.to_owned() };
         let seconds = self.now.as_second() - then.timestamp().as_second();
         match seconds {

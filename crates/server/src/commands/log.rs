@@ -29,6 +29,7 @@ pub(super) fn run(
     let mut tails = Vec::new();
     for served in assembled.executor.vaults().iter() {
         // Each vault has its own log, and any of them may have the latest lines. A filter has to see all of them.
+        // With a filter the number of lines is not known before they are read.
         let wanted = if filter.is_open() { log.limit } else { usize::MAX };
         let (latest, tail) = served.log.tail(wanted)?;
         lines.extend(latest.into_iter().filter(|line| lets(&filter, line, &time)));
@@ -51,6 +52,7 @@ pub(super) fn run(
     loop {
         thread::sleep(POLL_EVERY);
         for tail in &mut tails {
+            // Vault by vault: while following, lines are shown as they come, not sorted.
             let more: Vec<String> = tail.more()?.into_iter().filter(|line| lets(&filter, line, &time)).collect();
             print(screen, &more, log, several, false)?;
         }
@@ -108,6 +110,7 @@ pub(super) fn row(line: &str, several: bool, time: &LocalTime) -> Vec<TableCell>
     let Some(call) = LoggedCall::parse(line) else { return vec![TableCell::from(line)] };
     let text = |name: &str| call.text(name);
     let when = TableCell::from(format!("{:<10}", time.ago(text("ts")))).faint();
+    // Lines about the store itself, such as a recovery, have no caller and no tool.
     if call.facts().get("event").is_some() {
         let left = call.facts()["left"].as_array().into_iter().flatten().filter_map(Value::as_str);
         let left: Vec<String> = left.map(|path| one_line(path).into_owned()).collect();

@@ -31,6 +31,7 @@ pub(super) fn set(store: &AuthStore, passphrase: &SecretText, now: UnixSeconds) 
 /// One that cannot be guessed, and that a person can type.
 pub(super) fn new_passphrase() -> Result<SecretText, CommandFailure> {
     let random = random()?;
+    // 256 is a multiple of 32, so every letter is equally likely.
     let letters = random.iter().take(GROUPS * GROUP_LETTERS).map(|byte| char::from(LETTERS[usize::from(byte % 32)]));
     let letters: Vec<char> = letters.collect();
     let groups: Vec<String> = letters.chunks(GROUP_LETTERS).map(|group| group.iter().collect()).collect();
@@ -55,6 +56,7 @@ fn typed() -> Result<SecretText, CommandFailure> {
     };
     let first = ask("New passphrase (12 characters or more): ");
     let second = ask("Once more: ");
+    // Before anything can fail, so that the terminal shows again what is typed.
     drop(hidden);
     let (first, second) = (first?, second?);
     if first == second {
@@ -67,6 +69,7 @@ fn typed() -> Result<SecretText, CommandFailure> {
 fn line(input: &mut dyn BufRead) -> Result<SecretText, CommandFailure> {
     let mut line = String::new();
     input.read_line(&mut line).map_err(|error| CommandFailure::Input(error.to_string()))?;
+    // Only the line end: a passphrase may begin or end with blanks.
     Ok(SecretText::new(line.trim_end_matches(['\n', '\r']).to_owned()))
 }
 
@@ -82,6 +85,7 @@ impl HiddenInput {
         let before = tcgetattr(io::stdin()).map_err(failed)?;
         let mut silent = before.clone();
         silent.local_modes.remove(LocalModes::ECHO);
+        // What was typed ahead is thrown away; it would have been visible.
         tcsetattr(io::stdin(), OptionalActions::Flush, &silent).map_err(failed)?;
         Ok(Self(before))
     }

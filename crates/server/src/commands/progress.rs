@@ -30,6 +30,7 @@ fn drawn<T>(line: impl Fn(Duration) -> String + Send, work: impl FnOnce() -> T) 
     if !stderr().is_terminal() {
         return work();
     }
+    // The work stays on this thread, since it may hold what cannot be sent to another.
     thread::scope(|scope| {
         let (done, waiting) = channel::<()>();
         scope.spawn(move || {
@@ -41,6 +42,7 @@ fn drawn<T>(line: impl Fn(Duration) -> String + Send, work: impl FnOnce() -> T) 
                 draw(&line(started.elapsed()));
                 is_drawn = true;
             }
+            // Nothing is erased that was never drawn.
             if is_drawn {
                 draw("");
             }

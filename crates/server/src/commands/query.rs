@@ -28,6 +28,7 @@ pub(super) fn run(
 ) -> Result<CommandOutcome, CommandFailure> {
     let printed = query.printed;
     let asking = QueryAsking { query, calls };
+    // The format decides what the tool computes, so rows are only asked for where a table is printed.
     let answer = match (printed.csv, printed.md) {
         (true, _) => asking.all("csv"),
         (_, true) => asking.all("md"),
@@ -40,6 +41,7 @@ pub(super) fn run(
     };
     calls.assembled.executor.save_indexes(SAVING);
     let answer = answer.map_err(|refusal| asking.failure(refusal))?;
+    // The total and not the rows: a page may be cut.
     let is_empty = answer["total"] == json!(0);
     let outcome = if is_empty { CommandOutcome::NothingFound } else { CommandOutcome::Well };
     if printed.json {
@@ -52,6 +54,7 @@ pub(super) fn run(
         return Ok(outcome);
     }
     match answer["text"].as_str() {
+        // CSV has `\r\n` by its specification (RFC 4180).
         // A terminal needs no carriage return, and would show it.
         Some(text) if screen.style.is_terminal => write!(screen, "{}", visible(&text.replace("\r\n", "\n")))?,
         Some(text) => write!(screen, "{text}")?,
@@ -84,6 +87,7 @@ fn say_what_is_missing(answer: &Value) {
 /// As below the hits of a search: how many there are, if not all were wanted.
 fn say_how_many(query: &QueryArguments, answer: &Value) {
     let total = answer["total"].as_u64().unwrap_or_default();
+    // At least one row is always asked for, so 0 counts as 1.
     if let Some(limit) = query.limit.map(|limit| limit.max(1) as u64).filter(|limit| *limit < total) {
         report::note(&format!("{limit} of {total} rows; --limit shows more"));
     }
@@ -151,6 +155,7 @@ fn marked(line: &str, column: usize) -> String {
 fn print_tables(screen: &mut Screen<'_>, answer: &Value) -> io::Result<()> {
     let list = |field: &str| answer[field].as_array().map(Vec::as_slice).unwrap_or_default();
     let cells = |values: &[Value]| -> Vec<TableCell> { values.iter().map(table_cell).collect() };
+    // A calendar has days and links instead of columns.
     if !list("entries").is_empty() {
         let rows: Vec<_> =
             list("entries").iter().map(|entry| vec![table_cell(&entry["date"]), table_cell(&entry["link"])]).collect();
@@ -175,6 +180,7 @@ fn print_tables(screen: &mut Screen<'_>, answer: &Value) -> io::Result<()> {
     }
     for (number, group) in groups.iter().enumerate() {
         let rows: Vec<_> =
+            // Rows carry the key of their group, because pages may split a group.
             list("rows").iter().filter(|found| found.get("group") == group.get("key")).map(row).collect();
         let heading = if group["key"].is_null() { "None".to_owned() } else { cell(&group["key"]) };
         if number > 0 {

@@ -38,6 +38,7 @@ pub(super) fn run(
     if read.outline {
         return outline(result, screen);
     }
+    // A property may be of any type; its text is what a person wants to see.
     let text = result["content"].as_str().or_else(|| result["valueText"].as_str());
     match (text, result.get("valueJson")) {
         (Some(text), _) => screen.note_text(text, result)?,
@@ -55,6 +56,7 @@ fn outline(result: &Value, screen: &mut Screen<'_>) -> Result<CommandOutcome, Co
     let style = screen.style;
     let mut lines = Vec::new();
     for heading in names("headings") {
+        // Tools write the way to a heading as `A::B`.
         let (depth, name) =
             heading.rsplit_once("::").map_or((0, heading), |(above, name)| (above.matches("::").count() + 1, name));
         lines.push(format!("{}{}", "  ".repeat(depth), style.strong(&lapidary_tools::quote::one_line(name))));

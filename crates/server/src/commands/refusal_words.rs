@@ -8,6 +8,7 @@ use super::call::OwnerCalls;
 pub(super) fn refusal_words(reason: &Reason, calls: OwnerCalls<'_>) -> String {
     let command = |words: &str| calls.hint.command(words);
     let hint = match reason {
+        // With `--demo` there is never a next command, so advice to run one would mislead.
         Reason::NothingToUndo | Reason::CheckpointMissing { .. } if calls.hint.next_command("").is_none() => {
             "Each command with --demo has a new copy of the vault, in which nothing has been changed.".to_owned()
         }

@@ -18,6 +18,7 @@ pub(super) fn start(style: TerminalStyle) {
 }
 
 fn style() -> TerminalStyle {
+    // Before `start`, as in tests and in programs that embed the server.
     let unknown = || TerminalStyle { colours: false, width: 80, is_terminal: io::stderr().is_terminal() };
     STYLE.get().copied().unwrap_or_else(unknown)
 }
@@ -38,6 +39,7 @@ pub(crate) fn on_terminal(line: &str) -> String {
 fn said(mark: &str, paint: TextPaint, message: &str) {
     let style = style();
     let text = style.folded(&format!("{mark} {}", visible(message)));
+    // In a pipe the backticks stay, as programs may look for them.
     let text = if style.is_terminal { text.replace('`', "'") } else { text };
     eprintln!("{}{}", style.painted(paint, mark), text.strip_prefix(mark).unwrap_or(&text));
 }
@@ -66,6 +68,7 @@ pub(super) fn answer(question: &str) -> Option<String> {
     io::stderr().flush().unwrap_or_default();
     let mut line = String::new();
     let read = io::stdin().read_line(&mut line);
+    // Zero bytes are the end of the input; an empty line has its line break.
     matches!(read, Ok(1..)).then(|| line.trim().to_owned())
 }
 
@@ -80,6 +83,7 @@ pub(super) fn without_fences(message: &str, style: TerminalStyle) -> String {
     let mut fence: Option<String> = None;
     let mut text = String::new();
     for line in message.lines() {
+        // A fence is closed by as many backticks as opened it: a diff may contain shorter ones.
         let ticks: String = line.chars().take_while(|c| *c == '`').collect();
         match &fence {
             None if ticks.len() >= 3 => fence = Some(ticks),
@@ -92,6 +96,7 @@ pub(super) fn without_fences(message: &str, style: TerminalStyle) -> String {
                 text += &if is_wrapped { style.wrapped(&line, 0) } else { line + "\n" };
             }
         }
+        // Within a diff; the style drops empty lines.
         if line.is_empty() && fence.is_some() {
             text.push('\n');
         }

@@ -34,6 +34,7 @@ impl<'w> Screen<'w> {
 
     /// JSON, unchanged for a program; on a terminal all its characters are made visible, with the same value.
     pub(super) fn json(&mut self, value: &Value) -> io::Result<()> {
+        // Indented for people; programs read either.
         let json = format!("{value:#}");
         self.json_line(&json)
     }
@@ -53,6 +54,7 @@ impl<'w> Screen<'w> {
                 Some("cr") => "\r",
                 _ => "\n",
             };
+            // As in the file, to the byte, so that `lapidary read > copy.md` is a copy.
             return write!(self.out, "{mark}{}", text.replace('\n', line_end));
         }
         let end = if text.ends_with('\n') || text.is_empty() { "" } else { "\n" };

@@ -64,6 +64,7 @@ fn arguments(search: &Search, cursor: &Value, width: usize) -> Value {
         "mode": "omnisearch", "query": search.query.join(" "), "alternatives": alternatives,
         "explain": search.explain.then_some(true), "cursor": cursor,
         // What fits on a line of a terminal, on both sides of a match.
+        // One passage for each note: more would push other notes off the screen.
         "contextLength": (width / 2).clamp(30, 100), "maxMatchesPerHit": 1,
     })
 }
@@ -72,6 +73,7 @@ fn arguments(search: &Search, cursor: &Value, width: usize) -> Value {
 fn print(hit: &Value, explains: bool, screen: &mut Screen<'_>) -> Result<(), CommandFailure> {
     let text = |name: &str| hit[name].as_str().unwrap_or_default();
     let style = screen.style;
+    // The last heading of the way to the section is the one above the passage.
     let section = text("section").rsplit("::").next().filter(|section| !section.is_empty());
     let section = section.map_or(String::new(), |section| style.faint(&format!(" § {}", one_line(section))));
     writeln!(screen, "{}{section}", style.painted(TextPaint::Name, &one_line(text("filename"))))?;
@@ -96,8 +98,10 @@ fn around(passage: &str, words: &[String], width: usize) -> String {
     }
     let lower = passage.to_lowercase();
     // Lower case may be longer or shorter; then the place is only nearly right, and the start does as well.
+    // The first of any word, so that the line shows where the matches begin.
     let first = words.iter().filter_map(|word| lower.find(&word.to_lowercase())).min().unwrap_or_default();
     let first = passage.floor_char_boundary(first.min(passage.len()));
+    // Near enough to the start that the line shows it without being moved.
     if passage[..first].width() < width * 2 / 3 {
         return table::cut(passage, width);
     }

@@ -62,10 +62,12 @@ pub(super) fn run(
     let (executor, dotted) = (Arc::clone(&assembled.executor), config.tools.dotted_names);
     let telemetry = Telemetry::start(config);
     let presence = ServerPresence::default();
+    // Before anything listens: a missing key should end the start, not the first request.
     let rest = rest_serving(config, assembled, start.hint)?;
     let ended = match config.transport {
         // Programs reach it by its port; there is no client on standard input.
         Transport::Stdio if config.rest.is_served => {
+            // Announced at once, as there is no port to wait for.
             presence.announce(assembled, start, None, None);
             runtime.block_on(rest)
         }
@@ -79,6 +81,7 @@ pub(super) fn run(
             let port = ServerPort { presence: &presence, assembled, start };
             let owner = OwnerAccess::new(assembled, config, start.settings.clone(), start.hint);
             let mcp = http::serve(executor, owner, clients, stream_token, telemetry.clone(), &port);
+            // If one of the two fails, the server ends with its error.
             runtime.block_on(async { tokio::try_join!(mcp, rest).map(|((), ())| ()) })
         }
     };
@@ -123,6 +126,7 @@ fn rest_parts(
     let (grants, owner) = (Arc::clone(&assembled.grants), Arc::clone(&assembled.auth));
     let clients = KnownClients { check, grants, clock: Clock::system(), owner };
     let first_vault = assembled.vaults.first().map(|vault| vault.name.clone()).unwrap_or_default();
+    // Plain HTTP is only on this computer, so it needs no certificate.
     let certificate = match config.rest.plain_address {
         Some(_) => None,
         None => Some(RestCertificate::keep(&assembled.state, today()).map_err(CommandFailure::Serving)?),
@@ -185,6 +189,7 @@ impl ServerPresence {
         };
         let folders: Vec<(StateFolder, String)> = assembled.vaults.iter().map(state).collect();
         let sender = self.sender.clone();
+        // Not joined, for the same reason: the disk may never answer.
         std::thread::spawn(move || {
             for (folder, facts) in folders {
                 match RunningServer::announce(&folder, &facts) {
@@ -214,18 +219,22 @@ impl PortOwner for ServerPort<'_> {
         // A state folder that cannot be read knows of no server.
         let running = RunningServer::on_every_vault(&self.assembled.state).unwrap_or_default();
         let is_it = |server: &Value| {
+            // Of servers on stdio there is no address.
             let address = server["address"].as_str().and_then(|address| address.parse::<SocketAddr>().ok());
             address.is_some_and(|address| address.port() == port)
         };
         let ours = running.iter().filter_map(|facts| serde_json::from_str::<Value>(facts).ok()).find(is_it);
         let of_vault = |server: Value| Some(format!("process {}, vault {}", server["pid"], server["vault"].as_str()?));
         let other = || listening_process(port).map(|found| format!("{}, process {}", one_line(&found.name), found.id));
+        // Our own announcement first, because it names the vault; the system only knows a process.
         ours.and_then(of_vault).or_else(other)
     }
 }
 
 impl Drop for ServerPresence {
     fn drop(&mut self) {
+        // Each removes its announcement when it is dropped. One that is sent later finds no receiver, and is dropped by
+        // its thread.
         self.announced.try_iter().for_each(drop);
     }
 }
@@ -285,6 +294,7 @@ fn known_clients(
         Some(AuthMode::None) if has_configured => AuthMode::Bearer,
         Some(mode) => *mode,
         // Strangers reach it there, so they have to be able to sign in, and nothing is served to those who do not.
+        // `builtin` only where a passphrase may be typed; without encryption there is no safe default.
         None if public.is_some_and(PublicUrl::is_private) => AuthMode::Builtin,
         // Revoked ones count too: revoking the last token must not open the server.
         None if has_configured || !assembled.auth.tokens()?.is_empty() => AuthMode::Bearer,
@@ -316,6 +326,7 @@ fn known_clients(
         }
         (AuthMode::None, _) => ClientCheck::TokenOptional { store: Arc::clone(&assembled.auth) },
     };
+    // Behind a proxy the server listens on this computer alone, so the check below would not see that it is public.
     if let Some(public) =
         public.filter(|public| matches!(check, ClientCheck::TokenOptional { .. }) && !public.is_loopback())
     {
@@ -358,6 +369,7 @@ fn make_passphrase(store: &AuthStore, hint: &CommandHint) -> Result<(), CommandF
     if store.has_passphrase()? {
         return Ok(());
     }
+    // Stored first and shown then: one that is shown has to work.
     let passphrase = owner::new_passphrase()?;
     owner::set(store, &passphrase, UnixSeconds::from(Clock::system().now()))?;
     report::note(&format!(

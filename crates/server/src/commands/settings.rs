@@ -52,6 +52,7 @@ pub(super) fn run(
         }
         ConfigWord::Edit => {
             edit(&file()?, surroundings)?;
+            // Loaded once more, because a mistake is best reported while the editor is still in mind.
             lapidary_config::load(&sources).map_err(wrong)?;
             report::note("the settings are valid; servers read them when they start");
             Ok(CommandOutcome::Well)
@@ -63,6 +64,7 @@ pub(super) fn run(
                 // Which settings there are helps to correct the file.
                 Err(error) if all => {
                     let flags = CommonFlags { config: None, ..flags.clone() };
+                    // Without the file that has the mistake, so that at least the names and defaults can be listed.
                     let without_files = ConfigSources { files: &NoFiles, flags: &flags, ..sources };
                     (lapidary_config::shown(&without_files).map_err(wrong)?, Some(error))
                 }
@@ -79,6 +81,7 @@ pub(super) fn run(
 struct NoFiles;
 
 impl ConfigFiles for NoFiles {
+    // As if no configuration existed, which every setting has to cope with.
     fn read(&self, _: &Path) -> io::Result<String> {
         Err(io::ErrorKind::NotFound.into())
     }
@@ -111,6 +114,7 @@ fn show(
     let row = |setting: &ShownSetting| {
         let origin = TableCell::from(setting.origin.as_deref().unwrap_or("default")).path();
         let origin = if setting.origin.is_some() { origin } else { origin.faint() };
+        // Backticks are for the generated reference.
         vec![TableCell::from(setting.name).name(), TableCell::from(setting.value.replace('`', "")), origin]
     };
     let mut section = "";
@@ -144,6 +148,7 @@ fn print_section(title: &str, rows: &mut Vec<Vec<TableCell>>, screen: &mut Scree
 fn edit(file: &Path, surroundings: &ProcessEnvironment) -> Result<(), CommandFailure> {
     let problem = |error: std::io::Error| CommandFailure::Serving(format!("{}: {error}", file.display()));
     let settings = SettingsFile::new(file).map_err(problem)?;
+    // An empty editor helps little, so a new file begins with examples.
     if settings.read().map_err(problem)?.is_none() {
         settings.replace(None, TEMPLATE, &Clock::system().timestamp()).map_err(problem)?;
     }

@@ -84,6 +84,7 @@ pub(super) fn print_cells(
     let columns = rows.iter().map(Vec::len).chain([header.len()]).max().unwrap_or_default();
     let mut widths: Vec<usize> = (0..columns).map(natural).collect();
     if style.is_terminal {
+        // One cell that gives way is enough for its column.
         let gives_way: Vec<bool> = (0..columns)
             .map(|column| rows.iter().filter_map(|row| row.get(column)).any(|cell| cell.gives_way))
             .collect();
@@ -92,6 +93,7 @@ pub(super) fn print_cells(
         give_way(&mut widths, &gives_way, over);
         shrink(&mut widths, style.width);
     }
+    // A row may have fewer cells than there are columns; those of cut log lines have one.
     for row in Some(header).filter(|header| !header.is_empty()).into_iter().chain(rows.iter().map(Vec::as_slice)) {
         let last = row.len().min(widths.len()).saturating_sub(1);
         let cells = row.iter().zip(&widths).enumerate().map(|(column, (cell, width))| {
@@ -127,6 +129,7 @@ fn shrink(widths: &mut [usize], most: usize) {
     while over > 0 {
         // Narrower columns are kept whole as long as possible.
         let Some(widest) = widths.iter().copied().max().filter(|widest| *widest > LEAST_WIDTH) else { return };
+        // The next width below the widest: all columns of the widest are taken down to it together.
         let next = widths.iter().copied().filter(|width| *width < widest).max().unwrap_or(0).max(LEAST_WIDTH);
         let count = widths.iter().filter(|width| **width == widest).count();
         // Down to the next widest, or evenly by what is missing.
@@ -160,6 +163,7 @@ fn cut_start(text: &str, width: usize) -> String {
 
 /// The characters that fit beside a `…`.
 fn fitting(characters: impl Iterator<Item = char>, width: usize) -> String {
+    // The mark itself takes one column.
     let mut used = 1;
     let kept = characters.take_while(|c| {
         used += c.width().unwrap_or_default();

@@ -22,6 +22,7 @@ pub(super) fn run(
             "group": group, "limit": limit,
         }),
     )?;
+    // The next command starts with what this one has learnt.
     calls.assembled.executor.save_indexes(SAVING);
     let groups = answer["groups"].as_array().map(Vec::as_slice).unwrap_or_default();
     let found = if groups.is_empty() { CommandOutcome::NothingFound } else { CommandOutcome::Well };
@@ -30,6 +31,7 @@ pub(super) fn run(
         return Ok(found);
     }
     if groups.is_empty() {
+        // Not on the screen: a pipe gets the tasks and nothing else.
         report::note("no tasks");
         return Ok(found);
     }
@@ -39,6 +41,7 @@ pub(super) fn run(
             writeln!(screen)?;
         }
         let name = group["group"].as_str().map_or_else(String::new, |name| format!("{name} · "));
+        // The path comes with every group, as a group may have notes of the same name.
         screen.heading(&format!("{name}{}", group["path"].as_str().unwrap_or_default()))?;
         let tasks = group["tasks"].as_array().map(Vec::as_slice).unwrap_or_default();
         shown += tasks.len();
@@ -52,7 +55,9 @@ pub(super) fn run(
 
 fn row(task: &Value) -> Vec<TableCell> {
     let text = |name: &str| task[name].as_str().unwrap_or_default().to_owned();
+    // An open task has a blank in its box.
     let status = task["status"].as_str().unwrap_or(" ");
+    // Only dates that the task has; most have none.
     let dates = ["scheduled", "start", "done"].into_iter().filter(|name| task.get(*name).is_some());
     let mut others: Vec<String> = dates.map(|name| format!("{name} {}", text(name))).collect();
     others.extend(["priority", "recurrence", "id"].into_iter().map(text).filter(|text| !text.is_empty()));

@@ -92,6 +92,7 @@ impl TerminalStyle {
     }
 
     pub(super) fn painted(self, paint: TextPaint, text: &str) -> String {
+        // Codes around nothing would only confuse a reader of the bytes.
         match paint.code().filter(|_| self.colours && !text.is_empty()) {
             Some(code) => format!("\x1b[{code}m{text}\x1b[0m"),
             None => text.to_owned(),
@@ -129,8 +130,10 @@ impl TerminalStyle {
         let mut is_code = false;
         let line = |line: &str| {
             let (content, end) = line.strip_suffix('\n').map_or((line, ""), |content| (content, "\n"));
+            // Headings in code are comments of a shell script more often than not.
             is_code ^= content.trim_start().starts_with("```");
             let level = content.bytes().take_while(|byte| *byte == b'#').count();
+            // `#tag` is not a heading: Markdown needs a blank after the signs.
             let is_heading = !is_code && (1..=6).contains(&level) && content[level..].starts_with(' ');
             if is_heading { self.strong(content) + end } else { line.to_owned() }
         };
@@ -165,6 +168,7 @@ impl TerminalStyle {
             let mut used = 0;
             for word in whole_words(line) {
                 let width = painted_width(&word);
+                // A word that is wider than the terminal gets its own line and is not cut.
                 if used > 0 && used + 1 + width > self.width {
                     folded.push('\n');
                     used = 0;
@@ -214,6 +218,7 @@ fn whole_words(line: &str) -> Vec<String> {
         }
         is_open = match is_open {
             true => !word.contains('`'),
+            // Only commands of ours: other words in backticks may be broken.
             false => word == "`lapidary",
         };
     }

@@ -31,6 +31,7 @@ pub(super) fn run(
     let now = UnixSeconds::from(Clock::system().now());
     match word {
         TokenWord::Create(new) => {
+            // Checked before anything random is made or stored.
             let (name, rights) = checked(new, config, known_vaults).map_err(CommandFailure::Misconfigured)?;
             let mut random = [0; 32];
             getrandom::fill(&mut random)
@@ -72,6 +73,7 @@ pub(super) fn run(
             Ok(CommandOutcome::Well)
         }
         TokenWord::Revoke { name, .. } => {
+            // Grants are named by their number, which no token can be called; see `checked_name`.
             let revoked = match GrantRecord::number_in(name) {
                 Some(grant) => store.revoke_grant(grant, now)?,
                 None => store.revoke_token(name, now)?,
@@ -92,6 +94,7 @@ pub(super) fn run(
 fn event_row(event: &SecurityEvent) -> [String; 5] {
     let words = event_in_words(event.kind);
     let address = event.address.clone().unwrap_or_default();
+    // The last time, because equal events are counted in one row.
     let cells = [day(event.last), words.to_owned(), event.subject.clone(), address, event.count.to_string()];
     cells.map(|cell| one_line(&cell).into_owned())
 }
@@ -99,6 +102,7 @@ fn event_row(event: &SecurityEvent) -> [String; 5] {
 fn event_as_json(event: &SecurityEvent) -> Value {
     json!({
         "event": event.kind.id(),
+        // An event without a subject has none in JSON, rather than an empty text.
         "subject": Some(&event.subject).filter(|subject| !subject.is_empty()),
         "address": event.address,
         "first": written(event.at),
@@ -115,6 +119,7 @@ struct ListedAccess {
 }
 
 fn listed(store: &AuthStore, now: UnixSeconds) -> Result<Vec<ListedAccess>, CommandFailure> {
+    // Names of clients come from outside and may have line breaks.
     let row = |cells: [String; 5]| cells.map(|cell| one_line(&cell).into_owned());
     let used = |last: Option<UnixSeconds>| last.map_or_else(|| "not yet".to_owned(), day);
     let tokens = store.tokens()?.into_iter().map(|token| ListedAccess {
@@ -139,6 +144,7 @@ fn listed(store: &AuthStore, now: UnixSeconds) -> Result<Vec<ListedAccess>, Comm
         ]),
         json: grant_as_json(&grant, now),
     });
+    // One list: both kinds give access.
     Ok(tokens.chain(grants).collect())
 }
 
@@ -148,6 +154,7 @@ fn grant_as_json(grant: &GrantRecord, now: UnixSeconds) -> Value {
         "client": { "id": grant.client, "name": grant.client_name },
         "rights": grant.rights,
         "scope": grant.scope,
+        // Words for programs, which never change; `grant_state` says more to people.
         "state": if grant.is_live(now) { "live" } else if grant.revoked.is_some() { "revoked" } else { "expired" },
         "revokedBy": grant.revoked_by,
         "created": written(grant.created),
@@ -162,6 +169,7 @@ fn checked(new: &NewToken, config: &Config, known_vaults: &[String]) -> Result<(
     let list = |entries: &[String]| (!entries.is_empty()).then(|| entries.to_vec());
     let mut vaults = Vec::new();
     for given in &new.vaults {
+        // A name that is not known yet is accepted: the token may be for another computer.
         match token_vault(given, known_vaults)? {
             TokenVault::Known(name) => vaults.push(name),
             TokenVault::Unknown(name) => {
@@ -179,6 +187,7 @@ fn checked(new: &NewToken, config: &Config, known_vaults: &[String]) -> Result<(
         read_paths: list(&new.paths),
         write_paths: list(&new.write_paths),
         read_only: new.read_only,
+        // Only OAuth has scopes; a token has the rights of its profile.
         scopes: None,
     };
     Ok((checked_name(&new.name, &rights, config)?, rights))

@@ -12,6 +12,7 @@ use super::{CommandFailure, CommandOutcome, command_hint::quoted_word, screen::S
 const MOST_EXAMPLES: usize = 3;
 
 pub(super) fn run(name: &str, as_json: bool, screen: &mut Screen<'_>) -> Result<CommandOutcome, CommandFailure> {
+    // By both names, as in calls.
     let Some(tool) = TOOLS.iter().find(|tool| {
         let declaration = tool.spec().declaration;
         declaration.name == name || declaration.dotted == Some(name)
@@ -76,6 +77,7 @@ fn kind_of(schema: &Value) -> String {
     if let Some(values) = schema.get("enum").and_then(Value::as_array) {
         return values.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(" | ");
     }
+    // A choice of schemas is shown as its kinds; `null` only means that the argument may be left out.
     if let Some(choices) = schema.get("anyOf").or_else(|| schema.get("oneOf")).and_then(Value::as_array) {
         let mut kinds: Vec<String> = choices.iter().map(kind_of).filter(|kind| kind != "null").collect();
         kinds.dedup();

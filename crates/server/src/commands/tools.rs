@@ -22,6 +22,7 @@ pub(super) fn run(
         let row = |entry: &CatalogueEntry| {
             let spec = &entry.spec;
             let (standing, how) = tool_standing::in_words(entry.standing);
+            // What is on needs no reason, so the column has the title instead.
             let how = if how.is_empty() { spec.declaration.title.to_owned() } else { how.to_owned() };
             let is_off = standing == "off";
             let standing = TableCell::from(standing);
@@ -35,6 +36,7 @@ pub(super) fn run(
         };
         let rows: Vec<_> = entries.iter().map(row).collect();
         screen.table(&["tool", "group", "effect", "standing", ""], &rows)?;
+        // A pipe gets the table alone.
         if screen.style.is_terminal {
             let legend = "listed: every client is sent it; deferred: assistants find it with find_tool; lapidary tools NAME shows one";
             let legend = screen.style.wrapped(legend, 0);

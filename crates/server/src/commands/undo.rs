@@ -25,6 +25,7 @@ pub(super) fn run(
     screen: &mut Screen<'_>,
 ) -> Result<CommandOutcome, CommandFailure> {
     let mut wanted = Wanted { id: undo.id.clone(), count: undo.count };
+    // A program that reads JSON cannot be asked.
     let asks = can_be_asked() && !undo.yes && !undo.dry_run && !undo.json;
     if !asks && !undo.yes && !undo.dry_run {
         let problem = "without a terminal to ask at, add --yes to undo it, or --dry-run to see it";
@@ -39,6 +40,7 @@ pub(super) fn run(
     }
     if asks {
         loop {
+            // Dry, through the same tool: what is shown is what the undo itself would do.
             let shown = calls.facts(TOOL, wanted.arguments(true))?;
             show(&shown, screen)?;
             // What is undone is what was shown, even if a client changes something meanwhile.
@@ -47,6 +49,8 @@ pub(super) fn run(
             }
             match report::answer("Undo this? [y]es, [l]ist to choose another, [N]o").as_deref() {
                 // Several are named by their number, which may be that of other changes by now.
+                // Planned once more and compared, because between the question and the answer a client may have changed
+                // notes.
                 Some("y" | "Y" | "yes") if wanted.count.is_some() && is_overtaken(&shown, calls, &wanted)? => {
                     report::note("something was changed meanwhile; these are the last changes now");
                 }
@@ -139,6 +143,7 @@ fn chosen(calls: OwnerCalls<'_>, screen: &mut Screen<'_>) -> Result<Choice, Comm
         .enumerate()
         .map(|(index, change)| {
             let mut row = change_list::row(change, &screen.time);
+            // The id stays in the answer and is used once a number is chosen.
             // A number is easier to type than an id.
             row[0] = super::table::TableCell::from((index + 1).to_string()).number().strong();
             row

@@ -83,6 +83,7 @@ pub(super) async fn serve(
             }
         };
         // Closed without an answer: one would cost more than the connection.
+        // Before the connection gets a task: a flood costs only this check.
         let Some(ends) = ends(&stream).filter(|ends| open.has_room(ends.peer, limits)) else { continue };
         // Without this, a reply in two writes waits 40 ms for the client's acknowledgement of the first.
         if let Err(error) = stream.set_nodelay(true) {
@@ -93,6 +94,7 @@ pub(super) async fn serve(
             match tls {
                 None => serve_connection(stream, ends, router, limits, stopping).await,
                 Some(tls) => {
+                    // A handshake that fails or takes too long gives nothing; the keeper has its own limit.
                     if let Some(stream) = tls.accept(stream).await {
                         serve_connection(stream, ends, router, limits, stopping).await;
                     }
@@ -103,6 +105,7 @@ pub(super) async fn serve(
     }
     // First, so that a client that connects now is refused at once instead of waiting for a server that ends.
     drop(listener);
+    // Tasks end by themselves once their answers are sent, because each was told to stop as well.
     let finish = async { while connections.join_next().await.is_some() {} };
     if tokio::time::timeout(last_answers, finish).await.is_err() {
         tracing::debug!("connections were still open at the end");
@@ -128,6 +131,7 @@ async fn serve_connection<S: AsyncRead + AsyncWrite + Unpin>(
         service_fn(move |request: hyper::Request<Incoming>| answer(request, ends, router.clone(), Arc::clone(&pulse)))
     };
     let stream = TokioIo::new(WatchedStream { stream, pulse: Arc::clone(&pulse) });
+    // HTTP/1 alone: the pulse of a connection assumes one request after the other.
     let mut connection = pin!(http1::Builder::new().max_buf_size(HEAD_BYTES).serve_connection(stream, service));
     let mut looks = tokio::time::interval(LOOK_EVERY);
     let mut stops = false;
@@ -148,6 +152,7 @@ async fn serve_connection<S: AsyncRead + AsyncWrite + Unpin>(
                     return;
                 }
             }
+            // The guard keeps this branch from being ready again and again once it has fired.
             _ = stopping.wait_for(|stops| *stops), if !stops => {
                 stops = true;
                 connection.as_mut().graceful_shutdown();
@@ -167,6 +172,7 @@ async fn answer(
     let mut request: Request = request.map(Body::new);
     request.extensions_mut().insert(ends);
     let response = router.oneshot(request).await?;
+    // The guard goes with the body, because the connection is busy until the last byte is sent.
     Ok(response.map(|body| Body::new(GuardedBody { body, _guard: under_way })))
 }
 
@@ -220,6 +226,7 @@ impl ConnectionPulse {
             Poll::Ready(Ok(bytes)) => drop(self.read_since.fetch_add(*bytes as u64, Ordering::AcqRel)),
             Poll::Ready(Err(_)) => {}
             Poll::Pending => {
+                // Zero means not stalled, so the first millisecond counts as one.
                 let now = self.now().max(1);
                 if self.stalled_since.compare_exchange(0, now, Ordering::AcqRel, Ordering::Acquire).is_ok() {
                     self.read_since.store(0, Ordering::Release);
@@ -237,6 +244,7 @@ impl ConnectionPulse {
     fn is_stalled(&self, pause: Option<Duration>) -> bool {
         let since = self.stalled_since.load(Ordering::Acquire);
         let waited = Duration::from_millis(self.now().saturating_sub(since));
+        // Slow reading is fine as long as it goes on: each kilobyte read buys another second.
         let for_reading = Duration::from_secs(self.read_since.load(Ordering::Acquire) / MIN_READ_BYTES);
         since != 0 && pause.is_some_and(|pause| waited >= pause.saturating_add(for_reading))
     }
@@ -307,6 +315,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for WatchedStream<S> {
     ) -> Poll<std::io::Result<()>> {
         let before = buffer.filled().len();
         let polled = Pin::new(&mut self.stream).poll_read(cx, buffer);
+        // A poll without new bytes says nothing: it may be pending, or the end.
         if buffer.filled().len() > before {
             self.pulse.read();
         }
@@ -384,6 +393,7 @@ impl OpenConnections {
 pub(super) fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) if !address.is_loopback() => {
+            // The upper half of the address, which is the network.
             IpAddr::V6((u128::from(address) & !u128::from(u64::MAX)).into())
         }
         address => address,

@@ -10,12 +10,14 @@ const FORWARDED_FOR: &str = "x-forwarded-for";
 /// The address of the client that sent a request. What a proxy says counts only if we trust it; behind several, the last that we
 /// do not trust is the client.
 pub(super) fn client_address(peer: IpAddr, headers: &HeaderMap, trusted: &[AddressRange]) -> IpAddr {
+    // A proxy on this computer is always trusted: to forge its header one has to be on this computer already.
     let is_trusted = |address: IpAddr| address.is_loopback() || trusted.iter().any(|range| range.contains(address));
     // Without a trusted proxy, the header is only what the client wrote.
     if !is_trusted(peer) {
         return peer;
     }
     let values = headers.get_all(FORWARDED_FOR).iter().filter_map(|value| value.to_str().ok());
+    // The header may come several times, which means the same as one list (RFC 9110, 5.3).
     let chain: Vec<&str> = values.flat_map(|value| value.split(',')).map(str::trim).collect();
     let mut client = peer;
     // From the nearest proxy outwards: each one adds the address that it saw.

@@ -16,6 +16,7 @@ tokio::task_local! {
 
 /// Applies a function to the sender of the current request.
 pub(super) fn with_current<T>(ask: impl FnOnce(Option<&KnownClient>) -> T) -> T {
+    // Cloned, because the task-local cannot be held while the caller's function runs other tasks.
     match CURRENT.try_with(KnownClient::clone) {
         Ok(client) => ask(Some(&client)),
         Err(_) => ask(None),
@@ -68,6 +69,7 @@ impl AuthChallenge {
                 let message = "This token is for a vault or a profile that this server does not have.";
                 let response = error_response(StatusCode::FORBIDDEN, -32005, message);
                 // Without this, clients take it for wrong credentials and never ask again.
+                // A client that cannot sign in has nothing to ask for, so it gets no challenge.
                 if self.metadata.is_some() { self.insufficient(response, &self.scope) } else { response }
             }
             // Not 401: the token may well be valid, and the client must not throw it away.
@@ -97,8 +99,10 @@ impl AuthChallenge {
     fn unknown(&self, was_sent: bool) -> String {
         let mut challenge = "Bearer realm=\"lapidary\"".to_owned();
         if let Some(metadata) = &self.metadata {
+            // RFC 9728: clients find the place to sign in through this address.
             challenge += &format!(", resource_metadata=\"{metadata}\", scope=\"{}\"", self.scope);
         }
+        // RFC 6750: without an error, the challenge only says that a token is needed.
         if was_sent {
             challenge += ", error=\"invalid_token\", error_description=\"The token is not valid (any more).\"";
         }
@@ -106,6 +110,8 @@ impl AuthChallenge {
     }
 
     fn on(&self, mut response: Response, challenge: &str) -> Response {
+        // Everything in it is ours or checked at start, so it is a valid header; if it were not, the refusal itself
+        // still counts.
         if let Ok(challenge) = HeaderValue::from_str(challenge) {
             response.headers_mut().insert(header::WWW_AUTHENTICATE, challenge);
         }
@@ -116,5 +122,6 @@ impl AuthChallenge {
 /// A refusal in the form of the protocol, for a request that was not read.
 pub(super) fn error_response(status: StatusCode, code: i32, message: &str) -> Response {
     let error = serde_json::json!({ "code": code, "message": message });
+    // `id` is null because the message with its id was not read.
     (status, axum::Json(serde_json::json!({ "jsonrpc": "2.0", "id": null, "error": error }))).into_response()
 }

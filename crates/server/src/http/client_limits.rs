@@ -64,6 +64,7 @@ impl RateTable {
         }
         let Self { per_second, burst, buckets } = self;
         let level = |bucket: &RateBucket| {
+            // Time never runs backwards here, as it is measured from the start of the server.
             let gained = now.saturating_sub(bucket.at).as_secs_f64() * *per_second;
             (bucket.level + gained).min(*burst)
         };
@@ -80,6 +81,7 @@ impl RateTable {
         }
         let Some(bucket) = buckets.get_mut(key) else { return Ok(()) };
         let level = level(bucket);
+        // Less than one is left: the caller is told when it will be one again.
         if level < 1.0 {
             return Err(TooFast { retry_after: Duration::from_secs_f64((1.0 - level) / *per_second) });
         }
@@ -140,6 +142,7 @@ impl RequestLimits {
         let counted = CountedRequests {
             calls: RateTable::new(calls, calls * CALL_BURST),
             writes: RateTable::new(writes, writes * WRITE_BURST),
+            // A new address may guess thirty times at once, and then one in two seconds.
             refusals: RateTable::new(MAX_BAD_TOKENS / 60.0, MAX_BAD_TOKENS),
             clients: HashMap::new(),
         };
@@ -165,6 +168,7 @@ impl RequestLimits {
 
     /// What was counted as a guess was right.
     pub(super) fn guessed_right(&self, address: &str) {
+        // The check of a token counts as a guess beforehand, so that many at a time cannot all pass.
         self.counted.lock().refusals.give_back(address);
     }
 
@@ -177,6 +181,7 @@ impl RequestLimits {
                 Ok(()) => return Ok(()),
                 Err(limit) => limit,
             };
+            // A wait that would end after the limit is refused at once: sleeping first would only hold a connection.
             if self.started.elapsed().saturating_sub(began) + retry_after > CALL_WAIT {
                 return Err(TooFast { retry_after });
             }
@@ -216,6 +221,7 @@ impl RequestLimits {
         if bytes <= SMALL_MESSAGE {
             return Ok(MessageRoom::default());
         }
+        // One client cannot fill the memory for all.
         let most = MOST_OPEN_BYTES / ROOM_OF_ONE;
         let pieces = u32::try_from(bytes.min(most) / PIECE_BYTES).unwrap_or(u32::MAX);
         let room = client.map(|client| self.room(client));
@@ -224,6 +230,8 @@ impl RequestLimits {
                 Some(room) => Arc::clone(&room.messages).acquire_many_owned(pieces).await.ok(),
                 None => None,
             };
+            // In the same order everywhere, own room before the common one, so that no two messages wait for each other
+            // in a circle.
             (own, Arc::clone(&self.messages).acquire_many_owned(pieces).await.ok())
         };
         let (own, in_all) =
@@ -248,6 +256,7 @@ impl RequestLimits {
         let clients = &mut self.counted.lock().clients;
         if clients.len() >= MAX_REMEMBERED {
             // A client without an open call has nothing to remember.
+            // A room that is in use has another owner: the call that holds its place.
             clients.retain(|_, room| Arc::strong_count(room) > 1);
         }
         let make = || {
@@ -263,6 +272,7 @@ impl RequestLimits {
 }
 
 fn places(limit: usize) -> usize {
+    // The semaphore panics above its own maximum.
     if limit == 0 { Semaphore::MAX_PERMITS } else { limit.min(Semaphore::MAX_PERMITS) }
 }
 

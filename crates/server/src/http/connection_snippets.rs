@@ -45,6 +45,7 @@ const TOKEN_VARIABLE: &str = "LAPIDARY_TOKEN";
 pub(super) fn snippets(url: &str, style: ConnectionStyle) -> Vec<ConnectionSnippet> {
     let has_token = style == ConnectionStyle::Token;
     let is_public = url.starts_with("https://");
+    // Only clients that send tokens need the header; others would send an empty one.
     let shell = |command: String, header: &str| if has_token { format!("{command} {header}") } else { command };
     let pasted = |client, place: &str, text: &Value| ConnectionSnippet {
         client,
@@ -58,6 +59,7 @@ pub(super) fn snippets(url: &str, style: ConnectionStyle) -> Vec<ConnectionSnipp
         text: Some(text),
         install: None,
     };
+    // Each client has its own syntax for a variable in its settings.
     let cursor = remote(json!({ "url": url }), has_token, &format!("${{env:{TOKEN_VARIABLE}}}"));
     let code = remote(json!({ "type": "http", "url": url }), has_token, "${input:lapidary-token}");
     let mut for_code = json!({ "servers": { SERVER_NAME: code } });
@@ -67,6 +69,7 @@ pub(super) fn snippets(url: &str, style: ConnectionStyle) -> Vec<ConnectionSnipp
         }]);
     }
     // A link cannot carry a question for the token, so it has the address alone.
+    // VS Code asks for inputs only when it reads the file.
     let code_link = json!({ "name": SERVER_NAME, "type": "http", "url": url });
     vec![
         hosted("Claude (claude.ai, Desktop, mobile)", "Settings → Connectors → Add custom connector", url, style),
@@ -121,6 +124,7 @@ pub(super) fn snippets(url: &str, style: ConnectionStyle) -> Vec<ConnectionSnipp
         pasted(
             "On the computer of the vault (stdio)",
             "Without this server; any client that starts programs:",
+            // With the plain name, since the page cannot know where the program is on another computer.
             &json!({ "mcpServers": { SERVER_NAME: { "command": "lapidary", "args": ["--vault", "/path/to/vault"] } } }),
         ),
         ConnectionSnippet {
@@ -161,6 +165,7 @@ fn hosted(client: &'static str, page: &str, url: &str, style: ConnectionStyle) -
 
 /// What to say of the clients that run elsewhere if this address is not public.
 fn unreachable_from_outside(snippet: ConnectionSnippet) -> ConnectionSnippet {
+    // By name: these two are the only ones whose requests come from the computers of a company.
     let runs_elsewhere = snippet.client.starts_with("Claude (") || snippet.client == "ChatGPT";
     if !runs_elsewhere {
         return snippet;

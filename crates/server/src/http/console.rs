@@ -110,8 +110,10 @@ pub(crate) async fn serve(
     let (stop, stopping) = watch::channel(false);
     let site = ConsoleSite::on_loopback(address.port());
     let link = link(&owner.auth, site.address(), Clock::system())?;
+    // No further host and no origin of another site: there is no public address here.
     let gate =
         RequestGate::new(Vec::new(), AllowedOrigins::Listed(Vec::new()), address.ip(), site.address().to_owned());
+    // On a port that the system chose, the cookie needs a name that no other console on this computer has.
     let door = OwnerDoor::new(Arc::clone(&owner.auth), Clock::system(), Vec::new()).on_port(address.port());
     let console = Console::new(executor, owner, Arc::new(door), site, stopping.clone(), None);
     let router = console.routes().route("/", get(to_console)).fallback(nothing_here);
@@ -120,6 +122,7 @@ pub(crate) async fn serve(
         told_to_stop().await;
         stop.send_replace(true);
     });
+    // After the listener is bound, so that the browser finds it.
     opened(&link);
     accept_loop::serve(listener, None, router, settings.connections, stopping, LAST_ANSWERS).await;
     Ok(())
@@ -205,11 +208,13 @@ impl Console {
     /// Asks the executor where waiting for a disk does no harm. `None` if the answer never came; the log says why.
     async fn ask<T: Send + 'static>(&self, ask: impl FnOnce(&Executor) -> T + Send + 'static) -> Option<T> {
         let executor = Arc::clone(&self.0.executor);
+        // A page that panics ends its own task, and the log has the reason.
         tokio::task::spawn_blocking(move || ask(&executor)).await.ok()
     }
 
     /// The form of a request, which must be of a page of this session.
     async fn form(&self, request: Request, session: &sessions::OpenSession) -> Result<FormParameters, Response> {
+        // With a time limit as well, so that a form that never ends does not stay open.
         let form = read_within(request, FORM_BYTES).await?;
         if form.get("form").is_some_and(|token| session.is_form_token(token)) {
             return Ok(form);

@@ -118,6 +118,7 @@ impl Endpoint {
         let price = message_price(&bytes)
             .map_err(|refusal| error_response(StatusCode::BAD_REQUEST, refusal.code, &refusal.message))?;
         // Messages that wait for more room while they hold some may wait for each other, but not for long.
+        // Room for the difference only: the first part is held already.
         let more = self.0.limits.message_room(limited_as, price.saturating_sub(size)).await.map_err(too_fast)?;
         Ok((bytes, [room, more]))
     }
@@ -130,6 +131,7 @@ impl Endpoint {
         sender: &RequestSender,
         in_use: Option<SessionInUse>,
     ) -> Result<Response, Response> {
+        // Only a few fields are read here; the message itself is parsed by the library.
         let message = PostedMessage::peek(&bytes)?;
         let method = message.method.as_deref();
         self.check_scopes(&message, sender)?;
@@ -191,6 +193,7 @@ impl Endpoint {
             return Err(invalid("Invalid Request: a batch has 1 to 50 messages, none of them `initialize`"));
         }
         // Answers and notifications get no answer.
+        // Only then is there something to stream.
         let has_request = messages.iter().any(|message| message.get("method").is_some() && message.get("id").is_some());
         let (endpoint, sender) = (self.clone(), Arc::new(sender));
         let answers = stream::iter(messages).then(move |message| {
@@ -214,6 +217,7 @@ impl Endpoint {
         let sender = self.sender(request.headers(), peer_of(&request)).await?;
         // A list, which may come in several headers.
         let mut accepted = request.headers().get_all(header::ACCEPT).iter().filter_map(|accept| accept.to_str().ok());
+        // A browser or a health check that asks with GET is answered with a status, not with a stream.
         if !accepted.any(|accept| accept.contains("text/event-stream")) {
             return Ok(axum::Json(&self.0.status).into_response());
         }
@@ -233,6 +237,7 @@ impl Endpoint {
         let Some(session) = request.headers().get(SESSION).and_then(|id| id.to_str().ok()) else {
             return Err(plain_error(StatusCode::BAD_REQUEST, "Bad Request: Mcp-Session-Id header is required."));
         };
+        // Entered before it is ended, which checks whose session it is.
         if self.0.sessions.enter(session, sender.client.as_ref()).is_none() || !self.0.sessions.end(session).await {
             return Err(plain_error(StatusCode::NOT_FOUND, "Session not found or access denied"));
         }
@@ -388,6 +393,7 @@ impl HttpBody for EndingBody {
     type Error = axum::Error;
 
     fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        // Asked before every frame: a stream without news would otherwise never notice.
         if self.end.poll_unpin(cx).is_ready() {
             return Poll::Ready(None);
         }
@@ -404,6 +410,7 @@ impl HttpBody for EndingBody {
 }
 
 pub(super) fn too_fast(limit: TooFast) -> Response {
+    // Rounded up, so that a client that waits exactly that long gets through.
     let seconds = limit.retry_after.as_secs_f64().ceil().max(1.0) as u64;
     let error = json!({
         "code": RATE_LIMITED,

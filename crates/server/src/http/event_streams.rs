@@ -113,10 +113,12 @@ async fn open(streams: &Arc<EventStreams>, sender: &RequestSender, token: Option
     getrandom::fill(&mut random)
         .map_err(|_| error_response(StatusCode::SERVICE_UNAVAILABLE, -32000, "The system gives no random numbers."))?;
     let session: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
+    // Bounded in both directions: a client that does not read must not fill the memory.
     let (input, incoming) = mpsc::channel(MAX_WAITING);
     let (outgoing, output) = mpsc::channel::<TxJsonRpcMessage<RoleServer>>(MAX_WAITING);
     let pending = Arc::new(AtomicUsize::new(0));
     let sessions = &streams.endpoint.0.sessions;
+    // Before the stream is counted, so that the table never holds more than the limit.
     sessions.make_room(sender.client.as_ref()).await.map_err(too_many_sessions)?;
     let input = StreamInput { input, pending: Arc::clone(&pending) };
     let in_use = sessions.opened_stream(&session, sender.client.as_ref(), input);
@@ -129,6 +131,7 @@ async fn open(streams: &Arc<EventStreams>, sender: &RequestSender, token: Option
         }
     };
     match sender.client.clone() {
+        // The service is made and served inside this task, which is how it learns whose stream it is.
         Some(client) => drop(tokio::spawn(CURRENT.scope(client, serving))),
         None => drop(tokio::spawn(serving)),
     }
@@ -148,12 +151,14 @@ async fn open(streams: &Arc<EventStreams>, sender: &RequestSender, token: Option
     });
     let body = Body::from_stream(first.chain(messages));
     let response = ([(header::CONTENT_TYPE, "text/event-stream")], body).into_response();
+    // Dropped with the body: place and session end with the connection.
     Ok(streams.endpoint.ended_in_time(response, sender, true, (place, end)))
 }
 
 fn event(message: &TxJsonRpcMessage<RoleServer>, pending: &AtomicUsize) -> Bytes {
     if matches!(message, JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_)) {
         let one_less = |count: usize| Some(count.saturating_sub(1));
+        // Never below zero: an answer to a request that was not counted would otherwise wrap around.
         pending.fetch_update(Ordering::AcqRel, Ordering::Acquire, one_less).unwrap_or_default();
     }
     match serde_json::to_string(message) {
@@ -174,6 +179,7 @@ async fn take(streams: &Arc<EventStreams>, mut request: Request) -> Result<Respo
     let size = posted_message::check_size(request.headers(), streams.endpoint.0.body)?;
     let (sender, _) = streams.sender(&mut request).await?;
     posted_message::check_kind(request.headers())?;
+    // Both spellings are in use among clients of the older transport.
     let session = ["sessionId", "session_id"].into_iter().find_map(|name| parameter(&request, name));
     let session = session.unwrap_or_default().to_owned();
     let found = streams.endpoint.0.sessions.find_stream(&session, sender.client.as_ref());
@@ -198,6 +204,7 @@ async fn take(streams: &Arc<EventStreams>, mut request: Request) -> Result<Respo
         JsonRpcMessage::Notification(notification) => drop(notification.notification.extensions_mut().insert(parts)),
         _ => {}
     }
+    // Not waited for: the request is answered at once, and the answer to the message comes on the stream.
     input.try_send(message).map_err(|error| if error.is_full() { too_many_calls() } else { not_found() })?;
     Ok(StatusCode::ACCEPTED.into_response())
 }

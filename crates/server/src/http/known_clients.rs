@@ -93,6 +93,7 @@ impl KnownClients {
         let refused = |refusal, was_sent| UnknownClient::WebToken { refusal, was_sent };
         match &self.check {
             ClientCheck::TokenOptional { store } => {
+                // A token of another kind is ignored where none is required, as every header that is not ours.
                 let own = bearer(headers).filter(|token| SecretText::recognise(token) == Some(SecretKind::Personal));
                 // One that was revoked must not turn into full access, so it is refused here too.
                 own.map(|token| self.by_owner_token(token, &[], store)).transpose()
@@ -125,6 +126,7 @@ impl KnownClients {
         let refused = |refusal| UnknownClient::WebToken { refusal, was_sent: true };
         let keys = cache.keys().await.ok_or(UnknownClient::Unavailable)?;
         let verified = match verifier.verify(token, &keys, self.now()) {
+            // Keys are rotated: a token may be signed with one that was published since the last look.
             Err(IssuerRefusal::UnknownKey) => match cache.newer(&keys).await {
                 Some(newer) => verifier.verify(token, &newer, self.now()),
                 None => Err(IssuerRefusal::UnknownKey),
@@ -145,6 +147,7 @@ impl KnownClients {
     ) -> Result<KnownClient, UnknownClient> {
         let digest = ContentHash::of(token.as_bytes());
         // All are compared, so that the time does not tell which one it is.
+        // Collected rather than found: `find` would stop at the first match.
         let known: Vec<&KnownClient> = configured
             .iter()
             .filter(|known| is_same_digest(&known.digest, &digest))
@@ -156,6 +159,7 @@ impl KnownClients {
         // Most wrong tokens are other services' tokens; they need no query.
         match SecretText::recognise(token) {
             Some(SecretKind::Personal) => {}
+            // Tokens of our authorization server count only where that server runs.
             Some(SecretKind::Access) if matches!(self.check, ClientCheck::BuiltIn { .. }) => {
                 return self.by_access_token(&digest, store);
             }
@@ -177,6 +181,7 @@ impl KnownClients {
             scopes: None,
         };
         // After everything that can refuse it.
+        // The time of use is written at most once in a while, not with every request.
         if !record.is_use_noted(self.now()) {
             self.note_use(store, move |store, now| store.used(&record, now));
         }
@@ -192,6 +197,7 @@ impl KnownClients {
             let (store, clock) = (Arc::clone(store), self.clock);
             CallerStanding::asked_of(move || {
                 let now = UnixSeconds::from(clock.now());
+                // Its end is known here, so an expired token needs no query.
                 now < expires && store.is_grant_live(id, now).unwrap_or(false)
             })
         };
@@ -205,11 +211,13 @@ impl KnownClients {
     }
 
     fn by_claims(&self, kind: &str, claims: BearerClaims, checks_scopes: bool) -> Result<KnownClient, UnknownClient> {
+        // Without scopes there is nothing that narrows the rights of the server's profile.
         let scopes = checks_scopes.then(|| claims.scopes.iter().map(str::to_owned).collect());
         let grant = self.granted(&TokenRights { scopes, ..TokenRights::default() })?;
         let BearerClaims { client, subject, tenant, expires, .. } = claims;
         let clock = self.clock;
         let mut name = format!("{kind}:{}", label(&client));
+        // Two subjects of one client are two principals; so are two tenants.
         for part in [&subject, &tenant] {
             name.push('/');
             // Also for a missing part, so that the position of the others stays the same.
@@ -217,6 +225,7 @@ impl KnownClients {
         }
         let name = name.trim_end_matches('/').to_owned();
         let standing = CallerStanding::asked_of(move || UnixSeconds::from(clock.now()) < expires);
+        // With quotes around each part, so that no choice of names can make two clients one.
         let key = format!("{name} {client:?} {subject:?} {tenant:?}");
         Ok(KnownClient { key, name, grant, standing, scopes: None })
     }
@@ -224,6 +233,7 @@ impl KnownClients {
     fn granted(&self, rights: &TokenRights) -> Result<Arc<Grant>, UnknownClient> {
         self.grants.grant(rights).map_err(|error| {
             tracing::warn!("a token cannot be used: {error}");
+            // Not an error of the client: its token is valid, but for something that is not served here.
             UnknownClient::NothingServed
         })
     }

@@ -29,6 +29,7 @@ pub(super) struct PageVisitor<'a> {
 
 impl LandingPage<'_> {
     pub(super) fn html(&self) -> String {
+        // In words, because most visitors do not know the names of the modes.
         let access = match self.style {
             ConnectionStyle::Open => "no sign-in: everyone who reaches this address may use it",
             ConnectionStyle::Token => "with a token of the owner",
@@ -76,6 +77,7 @@ fn client(ConnectionSnippet { client, steps, text, install }: &ConnectionSnippet
 /// All tools with what they do, and why those that are off are.
 fn inventory(catalogue: &Catalogue, resources: usize) -> String {
     let mut html = String::new();
+    // A function pointer, as none of the conditions captures anything.
     let of = |standing: fn(&ToolStanding) -> bool| {
         catalogue.entries().iter().filter(|entry| standing(&entry.standing)).collect::<Vec<_>>()
     };
@@ -128,6 +130,7 @@ fn tool(entry: &CatalogueEntry) -> String {
 
 pub(super) fn first_sentence(description: &str) -> String {
     let line = description.split("\n\n").next().unwrap_or_default().replace('\n', " ");
+    // A full stop and a blank: version numbers and file names have no blank behind theirs.
     match line.split_once(". ") {
         Some((sentence, _)) => format!("{sentence}."),
         None => line,

@@ -80,6 +80,7 @@ impl AuthorizationServer {
             door,
             grants,
             rules,
+            // Forms are small, whatever the limit for messages is.
             body: BodyLimits { bytes: Some(FORM_BYTES), ..body },
             fetch: Arc::new(fetch),
             started: ElapsedTime::start(),
@@ -106,6 +107,7 @@ impl AuthorizationServer {
     /// The form in a request.
     async fn form(&self, request: Request) -> Result<FormParameters, FormTrouble> {
         let kind = request.headers().get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+        // Parameters such as a charset may follow.
         let essence = kind.split(';').next().unwrap_or_default().trim();
         if !essence.eq_ignore_ascii_case("application/x-www-form-urlencoded") {
             return Err(FormTrouble::Invalid("the content type is not application/x-www-form-urlencoded"));
@@ -134,6 +136,7 @@ fn random<const N: usize>() -> Result<[[u8; 32]; N], StoreTrouble> {
     let mut all = [[0; 32]; N];
     for bytes in &mut all {
         getrandom::fill(bytes).map_err(|error| {
+            // The cause is for the owner's log; a stranger only learns that it did not work.
             tracing::error!("the system gives no random numbers: {error}");
             StoreTrouble
         })?;

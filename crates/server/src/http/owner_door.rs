@@ -124,6 +124,7 @@ impl OwnerDoor {
         // Counted before the check, which takes much memory and time by design.
         self.guess(address).map_err(SignInRefusal::TooFast)?;
         // Only a few checks at a time hold that memory; a crowd of guesses waits in line.
+        // Not held while the answer is delayed below.
         let place = self.checks.place().await.map_err(SignInRefusal::TooFast)?;
         let store = Arc::clone(&self.store);
         let checked = tokio::task::spawn_blocking(move || store.is_passphrase(&given)).await;
@@ -170,6 +171,7 @@ impl OwnerDoor {
     ) -> Result<Option<SecretText>, StoreTrouble> {
         let is_ours = |name: &str| name == SECURE_COOKIE || (also_plain && name == self.plain_cookie);
         let now = self.now();
+        // There may be two of them: the one for TLS and the plain one.
         for session in cookies(headers).filter(|(name, _)| is_ours(name)).map(|(_, value)| value) {
             let session = SecretText::new(session.to_owned());
             let used = session.clone();
@@ -183,10 +185,12 @@ impl OwnerDoor {
     /// The cookie of a session; without one, the cookie that makes a browser forget it.
     pub(super) fn cookie(&self, session: Option<&SecretText>, is_https: bool) -> Result<HeaderValue, StoreTrouble> {
         let (name, secure) = if is_https { (SECURE_COOKIE, "; Secure") } else { (self.plain_cookie.as_str(), "") };
+        // Without a life a cookie ends with the browser; the session itself ends by its own rules.
         let (value, life) = session.map_or(("", "; Max-Age=0"), |session| (session.reveal(), ""));
         // `Strict` would be missing when the owner arrives from the page of a client.
         let cookie = format!("{name}={value}; HttpOnly; SameSite=Lax; Path=/{secure}{life}");
         let mut cookie = HeaderValue::from_str(&cookie).map_err(|_| StoreTrouble)?;
+        // Its value is left out wherever headers are logged.
         cookie.set_sensitive(true);
         Ok(cookie)
     }
@@ -231,8 +235,10 @@ pub(super) fn new_secret(kind: SecretKind) -> Result<SecretText, StoreTrouble> {
 /// Whether a form was sent by a page that is not ours. The browser sends its cookie with a forged form too. Programs that are
 /// not browsers name no origin, and have no cookie.
 pub(super) fn is_foreign(headers: &HeaderMap, is_own: impl FnOnce(&str) -> bool) -> bool {
+    // A header that is not text cannot be of our page.
     let text = |name: &str| headers.get(name).map(|value| value.to_str().unwrap_or("?"));
     text("origin").is_some_and(|origin| !is_own(origin))
+        // Sent by every current browser, and forms cannot forge it.
         || text("sec-fetch-site").is_some_and(|site| !matches!(site, "same-origin" | "none"))
 }
 
@@ -255,6 +261,7 @@ struct VisitRates {
 
 impl Default for VisitRates {
     fn default() -> Self {
+        // Five guesses in a quarter of an hour for an address, thirty in an hour for all.
         Self { visits: at_most(120.0, 60.0), sign_ins: at_most(5.0, 900.0), all_sign_ins: at_most(30.0, 3600.0) }
     }
 }
@@ -274,6 +281,7 @@ impl Default for PassphraseChecks {
 
 impl PassphraseChecks {
     async fn place(&self) -> Result<SemaphorePermit<'_>, TooFast> {
+        // The queue is fair, so guesses are checked in the order in which they came.
         match tokio::time::timeout(SIGN_IN_WAIT, self.places.acquire()).await {
             Ok(Ok(place)) => Ok(place),
             _ => Err(TooFast { retry_after: SIGN_IN_WAIT }),

@@ -23,6 +23,7 @@ pub(super) fn check_size(headers: &HeaderMap, limits: BodyLimits) -> Result<usiz
     match (length, limits.bytes) {
         (Some(length), Some(most)) if length > most => Err(too_large(most)),
         (Some(length), _) => Ok(length),
+        // Without a length it may be as large as the limit, so room is taken for that much.
         (None, most) => Ok(most.unwrap_or(usize::MAX)),
     }
 }
@@ -55,6 +56,7 @@ pub(super) async fn read(body: Body, limits: BodyLimits) -> Result<Bytes, Respon
         Ok(Bytes::from(bytes))
     };
     let Some(time) = limits.time else { return reading.await };
+    // The whole body has this time, not each piece: one byte a second must not hold a place.
     tokio::time::timeout(time, reading).await.unwrap_or_else(|_| {
         let message = "Request Timeout: the body took too long";
         Err(closing(error_response(StatusCode::REQUEST_TIMEOUT, INVALID_REQUEST, message)))
@@ -89,6 +91,7 @@ impl PostedMessage {
     pub(super) fn peek(bytes: &[u8]) -> Result<Self, Response> {
         let broken = |message: &str| error_response(StatusCode::BAD_REQUEST, PARSE_ERROR, message);
         // Before it is parsed: serde's own limit would be an error of another kind.
+        // The depth is counted over the bytes, without recursion.
         if MessageShape::of(bytes).depth > DEEPEST {
             return Err(broken("Parse error: the message is nested too deep"));
         }
@@ -97,6 +100,7 @@ impl PostedMessage {
             // It is JSON, only not of this shape.
             Err(error) if error.is_data() => {
                 // Arguments of another shape than a call has; the tool will say so.
+                // Method and id are enough for the limits; what else is wrong is found by the library.
                 let outline = serde_json::from_slice::<MessageOutline<'_>>(bytes).unwrap_or_default();
                 let method = outline.method.map(Cow::into_owned);
                 Ok(Self { is_request: method.is_some() && outline.id.is_some(), method, tool: None, program: None })
@@ -154,6 +158,7 @@ impl From<PeekedMessage<'_>> for PostedMessage {
             Some(name.into_owned())
         });
         let (is_call, opens) = (method.as_deref() == Some("tools/call"), method.as_deref() == Some("initialize"));
+        // Other methods may have fields of the same names with another meaning.
         let (tool, program) = (tool.filter(|_| is_call), program.filter(|_| opens));
         Self { is_request: method.is_some() && peeked.id.is_some(), tool, program, method }
     }

@@ -24,6 +24,7 @@ pub(super) async fn unquote(response: Response) -> Response {
     let body = if kind.starts_with("text/event-stream") {
         Body::from_stream(body.into_data_stream().map(|piece| piece.map(unquoted)))
     } else {
+        // The whole reply is in memory anyway, so nothing is gained by a limit.
         match to_bytes(body, usize::MAX).await {
             Ok(whole) => Body::from(unquoted(whole)),
             // Unreachable in practice: the library holds the whole reply in memory.
@@ -35,9 +36,11 @@ pub(super) async fn unquote(response: Response) -> Response {
 
 pub(super) fn unquoted(message: Bytes) -> Bytes {
     // There is at most one in a message.
+    // Searched as bytes, which costs less than parsing a reply that has none.
     let Some(at) = memmem::find(&message, FACTS_KEY).map(|at| at + FACTS_KEY.len()) else { return message };
     let rest = &message[at..];
     let mut strings = serde_json::Deserializer::from_slice(rest).into_iter::<Cow<'_, str>>();
+    // An object in this place comes from the library itself and stays as it is.
     let Some(Ok(facts)) = strings.next() else { return message };
     // Everything after the string stays as it is.
     let after = &rest[strings.byte_offset()..];

@@ -50,6 +50,7 @@ pub(super) struct RefusedRequest {
 impl RefusalLog {
     /// None where no database of tokens is used.
     pub(super) fn new(clients: &KnownClients, trusted_proxies: &[AddressRange]) -> Option<Arc<Self>> {
+        // With tokens of another issuer, nothing is stored here.
         let (ClientCheck::TokenOptional { store }
         | ClientCheck::OwnerTokens { store, .. }
         | ClientCheck::BuiltIn { store, .. }) = &clients.check
@@ -100,6 +101,7 @@ impl RefusalLog {
                     counted.remove(kind.id());
                     return;
                 };
+                // A zero stays behind as the mark that this task is still running.
                 let none = CountedRefusals { kind, count: 0, subject: String::new(), address: None };
                 std::mem::replace(refusals, none)
             };

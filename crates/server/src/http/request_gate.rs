@@ -63,6 +63,7 @@ impl RequestGate {
         // The address at which the connection arrived is not a name that a page could have pointed here.
         let is_local =
             local.is_some_and(|local| address.parse::<IpAddr>().is_ok_and(|given| given.to_canonical() == local));
+        // The host with its port, or a name that any port may follow.
         is_loopback_name(name) || is_local || self.rules.hosts.iter().any(|known| *known == host || known == name)
     }
 
@@ -72,11 +73,13 @@ impl RequestGate {
         }
         match &self.rules.origins {
             AllowedOrigins::Any => true,
+            // Both sides without the default port, since either may have it.
             AllowedOrigins::Listed(listed) => listed.iter().any(|known| with_port(known) == with_port(origin)),
             AllowedOrigins::Loopback => {
                 let Some((scheme, host)) = origin.split_once("://") else { return false };
                 let (name, port) = split_port(host);
                 let is_port = port.is_none_or(|port| port.parse::<u16>().is_ok());
+                // Pages of this computer count only if the server is not reachable from elsewhere.
                 self.rules.is_loopback && matches!(scheme, "http" | "https") && is_loopback_name(name) && is_port
             }
         }
@@ -124,6 +127,7 @@ fn decides(name: &HeaderName) -> bool {
 
 /// A header that must not be there twice, and is.
 pub(super) fn repeated(headers: &HeaderMap) -> Option<&HeaderName> {
+    // The second value is enough to know.
     headers.keys().find(|name| decides(name) && headers.get_all(*name).iter().nth(1).is_some())
 }
 
@@ -141,6 +145,7 @@ pub(super) async fn guard(State(gate): State<RequestGate>, request: Request, nex
     if let Some((refusals, request)) = looked_at {
         refusals.answered(request, &response, is_origin_refused);
     }
+    // Only if the owner's address is encrypted: a browser would refuse plain HTTP for a year.
     if gate.rules.own_origin.starts_with("https://") {
         let a_year = HeaderValue::from_static("max-age=31536000");
         response.headers_mut().insert(header::STRICT_TRANSPORT_SECURITY, a_year);
@@ -201,11 +206,13 @@ async fn checked(
     if !gate.knows_host(host, local) {
         return Err(GateRefusal::Host);
     }
+    // Documents for programs carry no cookie, so any page may read them.
     let is_for_all = is_for_every_page(request.uri().path());
     if !is_for_all && origin.is_some_and(|origin| !gate.knows_origin(origin)) {
         return Err(GateRefusal::Origin);
     }
     let origin = match origin {
+        // A wildcard never goes with credentials, so no cookie or token is exposed by it.
         Some(_) if is_for_all => Some(HeaderValue::from_static("*")),
         origin => origin.and_then(|origin| HeaderValue::from_str(origin).ok()),
     };
@@ -232,6 +239,7 @@ fn finished(mut response: Response, origin: Option<HeaderValue>) -> Response {
     let headers = response.headers_mut();
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.insert(header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY"));
+    // Pages of the console set their own, which must not be replaced.
     headers.entry(header::REFERRER_POLICY).or_insert(HeaderValue::from_static("no-referrer"));
     let policy =
         HeaderValue::from_static("default-src 'none'; base-uri 'none'; frame-ancestors 'none'; form-action 'none'");

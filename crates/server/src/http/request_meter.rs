@@ -32,6 +32,7 @@ pub(super) struct RequestMeter {
 
 impl RequestMeter {
     fn route(&self, path: &str) -> RequestRoute {
+        // A closed list of routes: a path in a metric would grow without end and leak names.
         match path.strip_suffix('/').unwrap_or(path) {
             path if path == &*self.endpoint_path => RequestRoute::Endpoint,
             "/sse" | "/messages" => RequestRoute::EventStream,
@@ -47,6 +48,7 @@ pub(super) async fn measure(State(meter): State<RequestMeter>, request: Request,
     let response = next.run(request).await;
     meter.meters.answered(route, response.status().as_u16());
     let kind = response.headers().get(header::CONTENT_TYPE);
+    // Only streams are counted while they are open; all else is over when it is answered.
     if !kind.is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream")) {
         return response;
     }
@@ -80,11 +82,13 @@ impl MetricsPage {
     fn may_read(&self, request: &Request) -> bool {
         let headers = request.headers();
         let is_near = request.extensions().get::<ConnectionEnds>().is_some_and(|ends| ends.peer.is_loopback());
+        // A tunnel on this computer makes strangers look near.
         let is_direct = !PROXY_HEADERS.iter().any(|name| headers.contains_key(*name));
         let host = headers.get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
         let given = bearer(headers).map(|token| ContentHash::of(token.as_bytes()));
         let has_token =
             self.token.as_ref().zip(given.as_ref()).is_some_and(|(known, given)| is_same_digest(known, given));
+        // The host as well, or a page that points its own name here could read it.
         has_token || (is_near && is_direct && is_loopback_host(host))
     }
 }

@@ -61,6 +61,7 @@ impl SiteAddress {
                 let scheme = if settings.tls.is_some() { "https" } else { "http" };
                 match bound.ip() {
                     // All addresses of this computer; which one a client can use is not known here.
+                    // A placeholder that a person replaces: a wrong address would be worse than none.
                     ip if ip.is_unspecified() => format!("{scheme}://THIS-COMPUTER:{}", bound.port()),
                     IpAddr::V4(_) | IpAddr::V6(_) => format!("{scheme}://{bound}"),
                 }
@@ -79,6 +80,7 @@ impl SitePages {
     pub(super) fn new(endpoint: Endpoint, executor: Arc<Executor>, address: SiteAddress) -> Arc<Self> {
         let mode = Endpoint::mode(&endpoint.0.clients.check);
         let style = ConnectionStyle::of_mode(mode);
+        // Made once: none of it depends on the request.
         // The page for people may be found; the endpoint answers only programs that were told of it.
         let robots = format!("User-agent: *\nAllow: /\nDisallow: {}\n", address.endpoint_path);
         let (card, older_card) = (card(&address.url, style), older_card(&address.url, mode));
@@ -137,6 +139,7 @@ async fn landing(State(pages): State<Arc<SitePages>>, request: Request) -> Respo
         style: pages.style,
         mode: pages.mode,
         visitor,
+        // The names of tools are those of a caller without a token.
         offered: &pages.endpoint.0.grant.profile.catalogue,
         resources: FIXED_RESOURCES.len(),
     };
@@ -166,6 +169,7 @@ fn versions() -> Vec<&'static str> {
 /// The host of an address from its end, as registries name who is behind a server.
 fn namespace(url: &str) -> String {
     let authority = url.split("://").nth(1).and_then(|rest| rest.split('/').next()).unwrap_or_default();
+    // An address of version 6 has more colons, but it is not a name anyway.
     let host = authority.rsplit_once(':').map_or(authority, |(host, _)| host);
     // An address of numbers or a bare name says nothing about who runs the server.
     let is_name = host.contains('.') && host.parse::<IpAddr>().is_err();
@@ -176,6 +180,7 @@ fn namespace(url: &str) -> String {
 /// can do.
 fn card(url: &str, style: ConnectionStyle) -> Value {
     let mut remote = json!({ "type": "streamable-http", "url": url, "supportedProtocolVersions": versions() });
+    // A client that signs in learns about the header from the challenge.
     if style == ConnectionStyle::Token {
         remote["headers"] = json!([{
             "name": "Authorization",
@@ -196,6 +201,7 @@ fn card(url: &str, style: ConnectionStyle) -> Value {
 
 /// The card of obsidian-mcp-server.
 fn older_card(url: &str, mode: &str) -> Value {
+    // The list is ordered from the oldest on.
     let newest = versions().last().copied().unwrap_or_default();
     json!({
         "mcp_version": newest,

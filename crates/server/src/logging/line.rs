@@ -38,6 +38,7 @@ impl LogLine<'_> {
 
     /// For people, after the name of the program or the time.
     pub(super) fn plain(&self) -> String {
+        // Most lines are of this level, so it is left out.
         let mark = match self.level {
             Level::INFO => String::new(),
             level => format!("{}: ", name(level)),
@@ -58,6 +59,7 @@ impl LogLine<'_> {
             "target": self.target,
             "msg": self.fields.message,
         });
+        // Empty objects would only make every line longer.
         if !self.fields.values.is_empty() {
             line["fields"] = Value::Object(self.fields.values.clone());
         }
@@ -88,6 +90,7 @@ impl EventFields {
 impl SpanFields {
     fn json(&self) -> Value {
         let mut span = Map::from_iter([("span".to_owned(), json!(self.name))]);
+        // Fields of a span are beside its name, so that queries on the log need no path.
         span.extend(self.fields.values.clone());
         Value::Object(span)
     }
@@ -96,6 +99,7 @@ impl SpanFields {
 impl Visit for EventFields {
     fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
         let text = format!("{value:?}");
+        // `tracing` passes the text of an event as a field of this name.
         match field.name() {
             "message" => self.message = text,
             name => self.push(name, text.into()),

@@ -58,6 +58,7 @@ pub(super) fn tools() -> Result<Vec<Tool>, ErrorData> {
         "test_input_required_result_tampered_state",
         "test_input_required_result_capabilities",
     ];
+    // What a tool takes does not matter to the suite, except for those below.
     let nothing = json!({ "type": "object", "properties": {} });
     let mut listed: Vec<(&str, Value)> = plain.into_iter().map(|name| (name, nothing.clone())).collect();
     let one_text =
@@ -72,6 +73,7 @@ pub(super) fn tools() -> Result<Vec<Tool>, ErrorData> {
         } }),
     ));
     listed.push((
+        // The schema has keywords that a server might drop on the way.
         "json_schema_2020_12_tool",
         json!({
             "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -110,12 +112,15 @@ pub(super) async fn call(
     prompts_changed: impl FnOnce(),
 ) -> Option<Result<CallToolResponse, ErrorData>> {
     let name = params.name.as_ref();
+    // Only a name that is listed may be answered: other tools are the real ones.
     tool(name)?;
     let given = RetriedCall { responses: params.input_responses.as_ref(), state: params.request_state.as_deref() };
+    // Before the others: such a call comes back with its answers.
     if let Some(answer) = asked_by_retry(name, given, context) {
         return Some(answer);
     }
     if name == "test_trigger_prompt_change" {
+        // The suite waits for the notification, not for the answer.
         prompts_changed();
     }
     let argument = |name: &str| params.arguments.as_ref().and_then(|arguments| arguments.get(name)).cloned();
@@ -300,7 +305,9 @@ fn asked_by_retry(
             None => asked(json!({ "client_roots": { "method": "roots/list", "params": {} } }), None),
         },
         "test_input_required_result_request_state" | "test_input_required_result_tampered_state" => {
+            // The first call has no state yet.
             let Some(state) = given.state else { return asked(confirm(), Some("confirm")) };
+            // A server must notice that a client changed the state on its way.
             if state != sealed("confirm") {
                 return Some(Err(ErrorData::invalid_params("requestState was changed", None)));
             }
@@ -315,6 +322,7 @@ fn asked_by_retry(
                 return done("All questions are answered.".to_owned());
             }
             let mut requests = name_form();
+            // In one answer: the suite checks that all questions are asked at once.
             if let (Value::Object(all), Value::Object(more)) =
                 (&mut requests, sample("greeting", "Generate a greeting"))
             {

@@ -81,6 +81,7 @@ impl MemoryState {
 
     fn keep(&mut self, origin: &ChangeOrigin, entries: Vec<EntryRecord>) -> String {
         let number = self.checkpoints.last().map_or(0, |last| last.number) + 1;
+        // The same in every run, so that answers in examples stay the same.
         let id = format!("{:016x}", FIRST_ID.wrapping_add(number.cast_unsigned()));
         let ChangeOrigin { tool, client, time, approval, call } = origin.clone();
         self.approved.extend(approval.map(|approval| (approval, id.clone())));
@@ -196,6 +197,7 @@ impl<'s> TrialCommit<'_, 's> {
         if self.files.nothing(path) == StoreError::IsFolder {
             return Err(StoreError::IsFolder);
         }
+        // A file cannot have another below it.
         if self.files.0.keys().any(|known| is_in(path, known)) {
             return Err(StoreError::NotAFile);
         }

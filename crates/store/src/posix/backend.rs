@@ -60,9 +60,11 @@ impl PosixBackend {
     }
 
     fn look_at_limits(&self) {
+        // One schedule for each vault, however often it is settled.
         if self.upkeep.limits.swap(true, Ordering::AcqRel) {
             return;
         }
+        // Weak, so that an idle schedule does not keep a closed vault open.
         let committer = Arc::downgrade(&self.committer);
         let scheduled = schedule(FIRST_LOOK, move || {
             let committer = committer.upgrade()?;
@@ -167,6 +169,7 @@ impl Backend for PosixBackend {
 
     fn turn<'a>(&'a self, go_on: &dyn Fn() -> bool) -> Result<Box<dyn BackendTurn + 'a>, TurnError> {
         let turn = self.committer.turn(go_on)?;
+        // Every turn may have added to the ledger's log.
         self.rest_later();
         Ok(Box::new(turn))
     }
@@ -224,6 +227,7 @@ impl History for Committer {
 
     fn set_untold(&self, id: &str) -> Result<(), LedgerError> {
         self.ledger.set_untold(id)?;
+        // Otherwise the next call would not look for it.
         self.expect_untold();
         Ok(())
     }

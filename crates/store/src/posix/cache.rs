@@ -54,6 +54,7 @@ impl CacheFile {
     /// All records in this format, newest first.
     pub fn load(&self, format: u32) -> io::Result<Vec<CacheRow>> {
         let rows = RefCell::default();
+        // All at once, for a caller whose records are few.
         self.load_each(format, usize::MAX, &|loaded| *rows.borrow_mut() = loaded)?;
         Ok(rows.into_inner())
     }
@@ -62,6 +63,7 @@ impl CacheFile {
     /// were intact have been seen.
     pub fn load_each(&self, format: u32, at_once: usize, take: &dyn Fn(Vec<CacheRow>)) -> io::Result<()> {
         let path = self.folder.file(self.name)?;
+        // Opening it would create it, and an empty cache says nothing.
         if !path.try_exists()? {
             return Ok(());
         }
@@ -121,6 +123,7 @@ impl CacheFile {
     /// Retries with a new file if the existing one is unusable.
     fn with<T>(&self, format: u32, work: impl Fn(&mut Connection) -> Result<T, Error>) -> io::Result<T> {
         let path = self.folder.file_in_place(self.name)?;
+        // The second attempt starts from nothing, so it is made only once.
         match open(&path, format).and_then(|mut database| work(&mut database)) {
             Err(error) if is_damage(&error) => {
                 tracing::debug!(cache = self.name, why = ?error.sqlite_error_code(), "a damaged cache is thrown away");
@@ -169,12 +172,14 @@ fn open(path: &Path, format: u32) -> Result<Connection, Error> {
 fn is_damage(error: &Error) -> bool {
     !matches!(
         error.sqlite_error_code(),
+        // These say that the file is in use or cannot grow, and not that it is damaged.
         Some(rusqlite::ErrorCode::DatabaseBusy | rusqlite::ErrorCode::DatabaseLocked | rusqlite::ErrorCode::DiskFull)
             | None
     )
 }
 
 fn remove(path: &Path) -> io::Result<()> {
+    // SQLite keeps parts of a database beside it.
     for ending in ["", "-wal", "-shm"] {
         let mut name = path.as_os_str().to_owned();
         name.push(ending);

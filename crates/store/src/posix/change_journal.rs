@@ -61,6 +61,7 @@ impl ChangeJournal {
 
     /// Waits, while allowed, until no other change is in progress.
     pub fn turn(&self, go_on: &dyn Fn() -> bool) -> Result<JournalTurn<'_>, TurnError> {
+        // First among the calls of this server, then among servers: a file lock alone would not be fair.
         let place = self.writers.wait(go_on).ok_or(TurnError::GivenUp)?;
         let lock = self.turns.take(go_on).map_err(|error| match error.kind() {
             ErrorKind::WouldBlock => TurnError::GivenUp,
@@ -71,11 +72,13 @@ impl ChangeJournal {
 
     /// Whether a file was at this path before, or in this folder.
     pub fn knows(&self, path: &VaultPath) -> bool {
+        // A ledger that cannot be read says nothing; the path is then treated as new.
         self.ledger.knows(path).unwrap_or(false)
     }
 
     /// Removes checkpoints that are too old or too large.
     pub fn keep_limits(&self, now: SystemTime) -> Result<(), LedgerError> {
+        // Pruning writes, so it is done only where something is too old or too large.
         if self.ledger.is_over(now)? { self.ledger.prune(now) } else { Ok(()) }
     }
 
@@ -122,6 +125,7 @@ impl JournalTurn<'_> {
 
 /// A file that is the same before and after needs no step.
 fn step(file: &JournalledFile) -> Option<JournalStep> {
+    // Nothing is put aside: the files are not on this disk.
     let (place, aside) = (file.path.clone(), String::new());
     Some(match (file.before, file.after) {
         (Some(before), Some(after)) => JournalStep::Replace { place, aside, before, after },
@@ -137,6 +141,7 @@ fn file(step: &JournalStep) -> Option<JournalledFile> {
         JournalStep::Replace { place, before, after, .. } => Some(file(place, Some(*before), Some(*after))),
         JournalStep::Create { place, after, .. } => Some(file(place, None, Some(*after))),
         JournalStep::Remove { place, before, .. } => Some(file(place, *before, None)),
+        // Never written for a remote vault.
         JournalStep::MakeFolder { .. } | JournalStep::Move { .. } => None,
     }
 }

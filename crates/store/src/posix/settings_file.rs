@@ -75,6 +75,7 @@ impl SettingsFile {
             fs::rename(&staged, &self.real)
         });
         if let Err(error) = written {
+            // The error is what counts; a file that is left over harms nothing.
             fs::remove_file(&staged).unwrap_or_default();
             if let Some(copy) = &copy {
                 fs::remove_file(copy).unwrap_or_default();
@@ -107,6 +108,7 @@ impl SettingsFile {
             let more = if number == 1 { String::new() } else { format!("-{number}") };
             let copy = self.beside(&format!("{COPY_MARK}{date}{more}.bak"))?;
             match self.stage(&copy, old) {
+                // Two changes on one day.
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 done => return done.map(|()| copy),
             }
@@ -119,12 +121,14 @@ impl SettingsFile {
         let mut options = OpenOptions::new();
         options.write(true).create_new(true);
         #[cfg(unix)]
+        // Before anything is written, so that no other user can read it in between.
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         let mut file = options.open(path)?;
         if let Ok(present) = fs::metadata(&self.real) {
             file.set_permissions(present.permissions())?;
         }
         file.write_all(text.as_bytes())?;
+        // The rename must not be on disk before the text is.
         file.sync_all()
     }
 
@@ -183,6 +187,7 @@ pub fn state_contents(folder: &Path) -> io::Result<Vec<PathBuf>> {
     for entry in entries {
         let entry = entry?;
         let name = entry.file_name().to_string_lossy().into_owned();
+        // The name of a vault's folder is a hash.
         let of_vault = name.len() == 16 && name.bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'));
         let is_ours =
             [PRIVATE_PAGE, REST_KEY, REST_CERTIFICATE].contains(&name.as_str()) || name.starts_with("auth.db");

@@ -120,6 +120,7 @@ impl VaultRules {
                     |paths: &[FoldedPath], is_folder| paths.iter().any(|path| line.is_about(path.as_str(), is_folder));
                 if !is_about(files, false) && !is_about(folders, true) {
                     let rule = line.written.trim_end().to_owned();
+                    // A pattern with a leading slash is only for the top of the vault.
                     let any_folder = !rule.starts_with('/');
                     unmatched.push(UnmatchedRule { source: patterns.file, rule, any_folder });
                 }
@@ -168,6 +169,7 @@ impl PatternFile {
             if line.is_empty() || line.starts_with('#') {
                 continue;
             }
+            // As paths are compared: an accent may have two encodings.
             let line: String = line.nfc().collect();
             let line = RuleLine::parse(&line).map_err(|_| RuleProblem::Pattern { line: number })?;
             let at = patterns.lines.len();

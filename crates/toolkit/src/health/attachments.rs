@@ -37,11 +37,14 @@ impl CheckedVault<'_, '_, '_> {
             self.context.check()?;
             let original = path.sibling(&original).ok().and_then(|original| self.notes.get(&original));
             let (paths, fix) = match original {
+                // Then it may be the only one left.
                 None => (vec![path], Err("the file that it is a copy of is gone: rename it")),
                 Some(entry) => {
+                    // Sizes first: most copies differ, and then nothing is read.
                     let is_same = entry.bytes() == self.links.files[file as usize].bytes()
                         && self.have_same_bytes(entry.path(), path)?;
                     let fix = match is_same {
+                        // A link to the copy would break.
                         true if !both.sources(file).is_empty() => Err("links lead to it"),
                         true if self.view.may_write(path).is_err() => Err("the file may not be changed"),
                         true => Ok(FindingFix::Trash { path: path.clone() }),

@@ -22,6 +22,7 @@ impl CheckedVault<'_, '_, '_> {
         // Each target once for a note, with the line of its first link.
         let mut targets: BTreeMap<(u32, String), (String, usize, usize)> = BTreeMap::new();
         for link in &self.links.unresolved {
+            // Only the name decides what was meant; folders are often left out.
             let name = link.target.rsplit('/').next().unwrap_or_default();
             let of_kind =
                 if is_attachment_name(name) { FindingKind::MissingAttachment } else { FindingKind::BrokenLink };
@@ -34,6 +35,7 @@ impl CheckedVault<'_, '_, '_> {
         for ((source, _), (target, line, count)) in targets {
             self.context.check()?;
             let Some(source) = self.links.path(source) else { continue };
+            // In this order: where nothing can be written, no fix is offered.
             let fix = match self.known.certain(&target) {
                 _ if source.is_canvas() => Err("a card is placed by a person: edit the canvas"),
                 _ if self.view.may_write(source).is_err() => Err("the note may not be changed"),
@@ -72,6 +74,7 @@ impl CheckedVault<'_, '_, '_> {
 
     pub(super) fn hubs(&mut self) {
         let both = self.links.both_ways();
+        // Collected, because adding a finding needs the whole struct.
         for (file, entry) in self.links.numbered().filter(|(_, entry)| entry.is_note()).collect::<Vec<_>>() {
             let sources = both.sources(file);
             if sources.len() <= HUB_LINKS {
@@ -80,6 +83,7 @@ impl CheckedVault<'_, '_, '_> {
             // How many of them each note links to; the hub itself may be their index.
             let mut listed: BTreeMap<u32, usize> = BTreeMap::new();
             for source in sources {
+                // Notes that link to one of the sources: an index would link to many of them.
                 for index in both.sources(*source) {
                     count_steps(4);
                     *listed.entry(*index).or_default() += 1;

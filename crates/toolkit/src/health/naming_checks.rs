@@ -12,6 +12,7 @@ impl CheckedVault<'_, '_, '_> {
     pub(super) fn duplicate_names(&mut self) {
         let mut named: BTreeMap<String, Vec<&VaultPath>> = BTreeMap::new();
         for path in self.note_paths() {
+            // Folded as Obsidian compares names: without case, and with composed accents.
             named.entry(folded_name(title(path)).into_owned()).or_default().push(path);
         }
         for (name, paths) in named {
@@ -37,6 +38,7 @@ impl CheckedVault<'_, '_, '_> {
             for alias in self.notes.digest(path).into_iter().flat_map(|digest| digest.aliases()) {
                 let key = folded_name(alias).into_owned();
                 let (_, paths) = aliased.entry(key).or_insert_with(|| (alias.to_owned(), Vec::new()));
+                // A note may list an alias twice; paths come one after the other, so the last is enough.
                 if paths.last() != Some(&path) {
                     paths.push(path);
                 }
@@ -62,6 +64,7 @@ impl CheckedVault<'_, '_, '_> {
             alike.entry(folded_name(entry.path().as_str()).into_owned()).or_default().push(entry.path());
         }
         for folder in self.notes.folders_below(None) {
+            // A slash keeps a folder apart from a file of the same name.
             alike.entry(folded_name(folder.as_str()).into_owned() + "/").or_default().push(folder);
         }
         for (key, paths) in alike.into_iter().filter(|(_, paths)| paths.len() > 1) {
@@ -87,6 +90,7 @@ impl CheckedVault<'_, '_, '_> {
         for path in files.into_iter().filter(|path| !path.has_portable_name()) {
             let to = path.sibling(&portable(path.name())).ok().filter(VaultPath::has_portable_name);
             let fix = match to {
+                // Also names that differ only in case, since one of the two would be lost elsewhere.
                 Some(to) if !self.notes.named_like(&to).is_empty() => Err("a file has the name that it would get"),
                 Some(to) if self.view.may_write(path).is_err() || self.view.may_write(&to).is_err() => {
                     Err("the file may not be moved")
@@ -104,6 +108,7 @@ impl CheckedVault<'_, '_, '_> {
 /// The nearest name that every system accepts.
 fn portable(name: &str) -> String {
     let plain = |letter: char| match letter {
+        // `:` is the usual one, in times and subtitles.
         ':' => '-',
         '"' => '\'',
         '<' | '>' | '|' | '?' | '*' | '\\' | '/' => ' ',

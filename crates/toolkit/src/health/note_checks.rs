@@ -48,6 +48,7 @@ impl CheckedVault<'_, '_, '_> {
             .collect();
         for (file, path) in small {
             self.context.check()?;
+            // Read in any case: a paragraph alone is in no list of the index.
             let LinkSource::File(read) = reading::source(self.view, path)? else { continue };
             let Ok(shown) = reading::show(path, &read) else { continue };
             let text = shown.text();
@@ -57,6 +58,7 @@ impl CheckedVault<'_, '_, '_> {
                 continue;
             }
             let fix = match () {
+                // Properties may be all that a note is for.
                 () if block.is_some() => Err("it has properties"),
                 () if !both.sources(file).is_empty() => Err("links lead to it: write it, or remove the links"),
                 () if self.view.may_write(path).is_err() => Err("the note may not be changed"),
@@ -91,6 +93,7 @@ impl CheckedVault<'_, '_, '_> {
                     continue;
                 }
             };
+            // The same places that the app looks at, as far as the caller may see them.
             if let Ok(folder) = VaultPath::parse(&settings.folder)
                 && self.view.may_enter(&folder).is_ok()
                 && self.notes.find_folder(&folder).is_none()
@@ -108,6 +111,7 @@ impl CheckedVault<'_, '_, '_> {
             let Some(template) = template.filter(|template| !template.is_empty()) else { continue };
             let ended = if template.to_ascii_lowercase().ends_with(".md") { String::new() } else { ".md".to_owned() };
             let Ok(path) = VaultPath::parse(&format!("{template}{ended}")) else { continue };
+            // By name as well, as the app finds a template without its folder.
             if self.view.shows(&path) && self.notes.meant_by(template).is_empty() {
                 let says = format!("the template of {name} notes, {}, does not exist", quoted(template));
                 self.add(FindingKind::PeriodicSettings, &[name, "template", template], &[&path], says, Err(OWNERS));

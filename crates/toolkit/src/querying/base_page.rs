@@ -39,11 +39,13 @@ impl BaseResult {
             }
             _ => Vec::new(),
         };
+        // By bytes and not by a number of rows, because a cell may be a whole text.
         let shown = match request.format {
             QueryFormat::Rows => request.fitting(made.iter().map(json_bytes)),
             QueryFormat::Paths => request.fitting(rows.iter().map(|row| row.path.len())),
             _ => request.fitting(rows.iter().map(|row| self.text_bytes(row))),
         };
+        // After the rows are measured: those that did not fit are on the next page.
         rows.truncate(shown);
         let mut fields = Map::new();
         fields.insert("type".to_owned(), self.answer.kind.clone().into());
@@ -72,6 +74,7 @@ impl BaseResult {
 
     fn leave_out(&mut self, request: &PageRequest<'_>) {
         let columns = &self.answer.columns;
+        // By id or by header, since callers see both.
         let keeps: Vec<bool> = columns.iter().map(|column| !request.leaves_out(&column.id, &column.name)).collect();
         if keeps.iter().all(|keeps| *keeps) {
             return;
@@ -94,6 +97,7 @@ impl BaseResult {
 
     fn typed(&self, value: &BaseValue) -> Value {
         match value {
+            // Marked, so that a program can tell it from a text of the note.
             BaseValue::Error(message) => json!({ "$error": message.as_ref() }),
             value => typed_json(&self.answer.shared_value(value)),
         }
@@ -110,6 +114,7 @@ impl BaseResult {
     }
 
     fn text_bytes(&self, row: &BaseRow) -> usize {
+        // Three more for the separators around a cell.
         row.path.len() + row.cells.iter().map(|cell| self.answer.text(cell).len() + 3).sum::<usize>()
     }
 
@@ -120,6 +125,7 @@ impl BaseResult {
 
     fn groups(&self) -> Option<RowGroups> {
         let groups = self.answer.groups.as_ref()?;
+        // A row without a group keeps a number that no group has.
         let mut of_row = vec![usize::MAX; self.answer.count];
         for (number, group) in groups.iter().enumerate() {
             group.rows.iter().for_each(|row| {

@@ -30,6 +30,8 @@ impl DqlOutcome {
         let made = super::made(&range, self.answer.first, self.answer.result.len());
         let mut shown = made.len();
         loop {
+            // Written and measured, then tried again with fewer rows: the size of a page is only known once it is
+            // written.
             let result = part(&self.answer.result, made.start..made.start + shown);
             let (fields, text) = self.written(&result, request.format);
             let bytes = match request.format {
@@ -47,6 +49,7 @@ impl DqlOutcome {
 
     fn written(&self, result: &DqlResult, format: QueryFormat) -> (Map<String, Json>, String) {
         let mut fields = Map::new();
+        // Only this format is read by programs as rows; the others are texts.
         if format == QueryFormat::Rows
             && let Json::Object(typed) = result.to_json()
         {
@@ -55,6 +58,7 @@ impl DqlOutcome {
         fields.insert("type".to_owned(), result.kind().into());
         let text = match format {
             QueryFormat::Rows => match result {
+                // With path and line, which a model needs to change a task.
                 DqlResult::Task { tasks } => self.writer().located_tasks(tasks),
                 result => self.markdown(result),
             },
@@ -123,10 +127,12 @@ impl DqlOutcome {
         match result {
             DqlResult::Table { headers, shows_id, rows } => {
                 // The first column is the file, under which the row is listed.
+                // A table without ids has its first column among the values.
                 let skipped = usize::from(*shows_id);
                 let hit = |row: &TableRow| {
                     let columns = headers.iter().zip(&row.cells).skip(skipped);
                     let columns = columns.map(|(name, cell)| (name.clone(), self.plain(cell)));
+                    // Under the file of the row, or under its group.
                     (self.file_of(&row.id), Json::Object(columns.collect()))
                 };
                 rows.iter().map(hit).collect()
@@ -144,6 +150,7 @@ impl DqlOutcome {
                     let mut made: Map<String, Json> = fields.collect();
                     made.insert("text".to_owned(), task.text.clone().into());
                     made.insert("line".to_owned(), task.line.into());
+                    // No status is a list item without a box.
                     made.insert("status".to_owned(), task.status.map(String::from).into());
                     (task.path.clone(), Json::Object(made))
                 };
@@ -191,6 +198,7 @@ impl DqlOutcome {
 
     fn plain_date(&self, date: &DateValue) -> Json {
         let moment = date.timestamp(&self.zone).map(|moment| moment.to_zoned(self.zone.clone()));
+        // As Luxon writes it: with milliseconds and the offset.
         moment.map_or(Json::Null, |moment| moment.strftime("%Y-%m-%dT%H:%M:%S%.3f%:z").to_string().into())
     }
 }
@@ -199,6 +207,7 @@ fn plain_link(link: &LinkValue) -> Json {
     let (kind, subpath) = match link.subpath.as_deref() {
         None => ("file", None),
         Some(subpath) => match subpath.strip_prefix('^') {
+            // Subpaths of blocks begin with a caret, those of headings do not.
             Some(block) => ("block", Some(block)),
             None => ("header", Some(subpath)),
         },
@@ -244,6 +253,7 @@ fn part_of_tasks(tasks: &TaskGrouping, range: &Range<usize>) -> TaskGrouping {
                 before = end;
                 // Only groups that have a row on the page.
                 if start < range.end && range.start < end {
+                    // The page within this group.
                     let own = range.start.saturating_sub(start)..range.end.min(end) - start;
                     kept.push((key.clone(), part_of_tasks(inner, &own)));
                 }
@@ -265,6 +275,7 @@ fn leave_out(result: &mut DqlResult, request: &PageRequest<'_>) {
         DqlResult::Table { headers, shows_id, rows } => {
             let keeps: Vec<bool> = headers.iter().map(|name| !request.leaves_out(name, name)).collect();
             let kept = |at: usize| keeps.get(at).copied().unwrap_or(true);
+            // Leaving out the first column leaves out the ids.
             *shows_id = *shows_id && kept(0);
             let mut at = 0;
             headers.retain(|_| {

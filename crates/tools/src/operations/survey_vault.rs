@@ -46,10 +46,12 @@ impl ReadOperation for SurveyVault {
             vault_in_obsidian: view.vault_in_obsidian(),
             ..VaultSurvey::default()
         };
+        // Counted only, because the overview is about notes.
         for other in notes.iter().filter(|entry| !entry.is_note()) {
             survey.other_files += 1;
             survey.other_bytes += other.bytes();
         }
+        // Their links and tags are not known yet, which the overview says.
         let unread = notes.iter().filter(|entry| entry.is_note() && entry.state().digest().is_none());
         survey.unread_notes = unread.count();
         survey.graph = SurveyedGraph::of(context, notes)?.graph;
@@ -76,6 +78,7 @@ impl<'n> SurveyedGraph<'n> {
         let mut tags: BTreeMap<String, (String, Vec<u32>)> = BTreeMap::new();
         for (number, entry) in (0_u32..).zip(self.notes.iter().filter(|entry| entry.is_note())) {
             let folder = folder_of(entry.path());
+            // Folders are numbered as they come, so the graph names each once.
             let next = u32::try_from(folders.len()).unwrap_or(u32::MAX);
             let folder = *folders.entry(folder).or_insert_with(|| {
                 self.graph.folders.push(folder.to_owned());
@@ -124,9 +127,11 @@ impl<'n> SurveyedGraph<'n> {
         self.graph.links.extend(among_notes);
         let mut unresolved: BTreeMap<String, UnresolvedLink> = BTreeMap::new();
         for link in &links.unresolved {
+            // Canvases link, too, but are not notes of the graph.
             let Some(from) = number(link.source) else { continue };
             let new = || UnresolvedLink { target: link.target.to_string(), sources: Vec::new() };
             let sources = &mut unresolved.entry(link.target.to_lowercase()).or_insert_with(new).sources;
+            // Links come by note, so the last one is enough to compare with.
             if sources.last() != Some(&from) {
                 sources.push(from);
             }

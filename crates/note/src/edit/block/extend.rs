@@ -39,7 +39,9 @@ impl Document {
         let span = own_span(self, block)?;
         let marker = BlockMarker::within(shown, block, &span)?;
         let content = plain_line_ends(content);
+        // The end of the block has its own line end; more of them would separate it from what follows.
         let content = if end == BlockEdge::Last { content.trim_end_matches('\n') } else { &content };
+        // Both are one line by their syntax.
         if matches!(block.kind, BlockKind::Heading | BlockKind::Row) && content.contains('\n') {
             return Err(EditError::SeveralLines);
         }
@@ -86,9 +88,11 @@ impl InsertionPoint {
     }
 
     fn filled(&self, content: &str) -> String {
+        // The line end that separates comes from `trail`, so the content brings none.
         let content = if self.trail.is_empty() { content } else { content.trim_end_matches('\n') };
         let quoted = self.prefix.contains('>');
         let mut new = self.lead.clone();
+        // Quote marks in the content are dropped: the block's own are put before each line.
         let mut lines = content.split('\n').map(|line| if quoted { quote::split(line).1 } else { line }).peekable();
         new += lines.next().unwrap_or_default();
         while let Some(line) = lines.next() {
@@ -105,6 +109,7 @@ impl InsertionPoint {
 fn last(document: &Document, span: &Range<usize>, block: &Block, marker: &BlockMarker<'_>) -> Option<InsertionPoint> {
     let shown = document.shown();
     let old = &shown[span.clone()];
+    // Behind the text and before the id, which has to stay last.
     let end = span.end - marker.tail.len() - marker.rest.len();
     match block.kind {
         BlockKind::Paragraph | BlockKind::Row => Some(InsertionPoint::within(end, "")),
@@ -113,6 +118,7 @@ fn last(document: &Document, span: &Range<usize>, block: &Block, marker: &BlockM
         BlockKind::Item => Some(InsertionPoint::within(end, item::margin(shown, span))),
         BlockKind::Quote | BlockKind::Callout => Some(InsertionPoint::within(end, quote::split(first_line(old)).0)),
         BlockKind::Code | BlockKind::Math | BlockKind::Comment => match frame::inner(old, block.kind) {
+            // An empty frame has only its two marks, so the text goes between them.
             Some(inner) if inner.is_empty() => Some(InsertionPoint::above(span.start + inner.start)),
             Some(inner) => Some(InsertionPoint::below(span.start + inner.end)),
             None => Some(InsertionPoint::below(span.end)),
@@ -172,6 +178,7 @@ fn first_line(text: &str) -> &str {
 fn heading_words(document: &Document, block: &Block) -> Option<Range<usize>> {
     let note = document.note();
     let words = note.headings.iter().find(|heading| heading.span == block.span)?.words.clone();
+    // The id is part of the words of a heading.
     let end = if words.contains(&block.marker.start) { block.marker.start } else { words.end };
     Some(words.start..words.start + note.text[words.start..end].trim_end().len())
 }

@@ -18,11 +18,13 @@ fn prefix(text: &str) -> Option<ItemPrefix<'_>> {
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     let mark = match text.as_bytes().get(digits)? {
         b'-' | b'*' | b'+' if digits == 0 => 1,
+        // CommonMark allows at most nine digits.
         b'.' | b')' if (1..=9).contains(&digits) => digits + 1,
         _ => return None,
     };
     let rest = &text[mark..];
     let space = rest.len() - rest.trim_start_matches([' ', '\t']).len();
+    // A mark without a blank behind it is text, unless the item is empty.
     if space == 0 && !rest.is_empty() {
         return None;
     }
@@ -40,6 +42,7 @@ fn task(text: &str) -> usize {
     };
     let rest = &text[close + 1..];
     let space = rest.len() - rest.trim_start_matches([' ', '\t']).len();
+    // A box is only one with a blank behind it, or at the end.
     if status == '\n' || (space == 0 && !rest.is_empty()) { 0 } else { close + 1 + space }
 }
 
@@ -76,6 +79,7 @@ pub(super) fn replaced(shown: &str, span: &Range<usize>, content: &str, marker: 
 
     let mut lines = content.split('\n').map(|line| if quoted { unquoted(line) } else { line });
     let first = lines.next().unwrap_or_default();
+    // The caller may send the item with its marker, or only what it says.
     let stripped = first.trim_start_matches([' ', '\t']);
     let given = prefix(stripped);
     let (words, given_task, hanging) = match &given {
@@ -90,8 +94,10 @@ pub(super) fn replaced(shown: &str, span: &Range<usize>, content: &str, marker: 
     let mut new = format!("{}{}{task}{words}", &old[..indent], own.bullet);
     for line in lines {
         let spaces = line.len() - line.trim_start_matches(' ').len();
+        // Lines are indented as the caller wrote them, less what its own marker took.
         let line = &line[spaces.min(hanging)..];
         new.push('\n');
+        // No trailing blanks on an empty line.
         new += if line.is_empty() { margin.trim_end() } else { &margin };
         new += line;
     }

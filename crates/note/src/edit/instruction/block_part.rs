@@ -15,6 +15,7 @@ pub(super) fn edit(
     instruction: &PatchInstruction,
 ) -> Result<DocumentEdit, InstructionError> {
     let text = parts.text();
+    // An id on the next line belongs to the block.
     let whole = block.content.start..block.content.end.max(block.marker.end);
     let new = match &instruction.payload {
         InstructionPayload::Text(new) => plain_line_ends(new).into_owned(),
@@ -22,6 +23,7 @@ pub(super) fn edit(
         _ => String::new(),
     };
     let adds = matches!(instruction.operation, InstructionOperation::Prepend | InstructionOperation::Append);
+    // Compared without the blanks around it, which the caller may have added.
     if instruction.once && adds && !new.trim().is_empty() && text[whole.clone()].contains(new.trim()) {
         return Err(InstructionError::Preexists);
     }
@@ -30,11 +32,13 @@ pub(super) fn edit(
         (InstructionOperation::Delete, InstructionScope::MarkerAndContent) => {
             let below = &text[whole.end..];
             let lines = below.len() - below.trim_start_matches('\n').len();
+            // With the blank line below, but never more than one.
             DocumentEdit::one(whole.start..whole.end + lines.min(2), "")
         }
         (_, InstructionScope::Marker) => {
             let id = block_id::valid(&new)?;
             let marker = &text[block.marker.clone()];
+            // The blanks before the id stay.
             let blanks = &marker[..marker.find('^').unwrap_or_default()];
             DocumentEdit::one(block.marker.clone(), format!("{blanks}^{id}"))
         }

@@ -16,9 +16,11 @@ pub(super) fn heading(
     instruction: &PatchInstruction,
 ) -> Result<DocumentEdit, InstructionError> {
     let new = new_text(instruction)?;
+    // The control character numbers equal names in the document map, so such a name can only refer to a part.
     if path.iter().any(|name| name.trim().is_empty() || name.contains(['\n', '\r', '\u{1f}'])) {
         return Err(InstructionError::TargetMissing);
     }
+    // The whole document is the parent of last resort: an empty path always exists.
     let known = (0..path.len()).rev().find_map(|known| Some((known, parts.section(&path[..known])?)));
     let (known, parent) = known.ok_or(InstructionError::TargetMissing)?;
     let text = parts.text();
@@ -27,6 +29,7 @@ pub(super) fn heading(
     let mut level = parent.level;
     for name in &path[known..] {
         level += 1;
+        // Written all the same: the answer says which headings are text now.
         if level > 6 {
             too_deep.push((name.clone(), level));
         }

@@ -44,6 +44,7 @@ pub(super) struct BlockSpan {
 
 impl<'n> DocumentParts<'n> {
     pub fn of(note: &'n Note<'n>) -> Self {
+        // By parent as well: the same name under two headings needs no number.
         let mut seen: HashMap<(Option<usize>, &str), usize> = HashMap::new();
         let headings = note.headings.iter().map(|heading| {
             let name = heading.text.trim();
@@ -63,7 +64,9 @@ impl<'n> DocumentParts<'n> {
     pub(super) fn section(&self, path: &[String]) -> Option<SectionSpan> {
         let mut found = None;
         for key in path {
+            // A path of many keys in a note of many headings is work that counts.
             count_steps(self.headings.len());
+            // Keys are unique among siblings, so the first is the only one.
             let is_it = |(index, heading): &(usize, &Heading)| heading.parent == found && self.headings[*index] == *key;
             found = Some(self.note.headings.iter().enumerate().find(is_it)?.0);
         }
@@ -78,6 +81,7 @@ impl<'n> DocumentParts<'n> {
             false => (section.content.start, section.level),
         };
         let text = &self.text()[start..section.content.end];
+        // Heading marks are relative to the section, as the API has it.
         let above = isize::try_from(above).unwrap_or_default();
         Some(super::relevelled(text, -above).0)
     }
@@ -104,6 +108,7 @@ impl<'n> DocumentParts<'n> {
             }
             None => {
                 let start = self.note.frontmatter.as_ref().map_or(0, |block| block.span.end);
+                // Properties are not part of the document's text.
                 (0, start..start, text.len(), first_heading.max(start))
             }
         };
@@ -134,6 +139,7 @@ impl<'n> DocumentParts<'n> {
             BlockKind::Row => (table_start(text, span.start), true),
             kind => (span.start, *kind == BlockKind::Table),
         };
+        // Inside the span for an id at the end of a line, behind it for one on its own line.
         let is_inside = marker.start < span.end;
         let content_end = if is_inside { text[..marker.start].trim_end_matches([' ', '\t']).len() } else { span.end };
         let content_end = content_end.max(start);
@@ -145,6 +151,7 @@ impl<'n> DocumentParts<'n> {
     pub(super) fn own_blocks(&self, section: &SectionSpan) -> Vec<Range<usize>> {
         let text = &self.text()[section.content.start..section.own_end.max(section.content.start)];
         count_steps(text.len());
+        // The same extensions as a reader of this API has; blocks of Obsidian are not known to it.
         let options = Options::ENABLE_TABLES | Options::ENABLE_TASKLISTS | Options::ENABLE_STRIKETHROUGH;
         let (mut depth, mut blocks) = (0_usize, Vec::new());
         for (event, span) in Parser::new_ext(text, options).into_offset_iter() {
@@ -174,6 +181,7 @@ fn numbered(name: &str, seen: &mut usize) -> String {
 /// Where a text ends without the blank lines at its end; the last line keeps its line end.
 fn visible_end(text: &str, start: usize, end: usize) -> usize {
     let visible = text[start..end].trim_end_matches('\n').len();
+    // With one line end, unless the file ends before.
     if visible == 0 { start } else { (start + visible + 1).min(end) }
 }
 

@@ -40,6 +40,7 @@ fn fragment(text: &str, level: usize) -> (String, Vec<(String, usize)>) {
     let is_blank = |line: &&str| line.trim().is_empty();
     let lead: usize = text.split_inclusive('\n').take_while(is_blank).map(str::len).sum();
     let kept = text[lead..].trim_end();
+    // One line end, whatever was sent.
     (if kept.is_empty() { String::new() } else { format!("{kept}\n") }, too_deep)
 }
 
@@ -47,6 +48,7 @@ fn fragment(text: &str, level: usize) -> (String, Vec<(String, usize)>) {
 pub(super) fn gap_above(text: &str, at: usize) -> &'static str {
     match &text[..at] {
         "" => "",
+        // A blank line is there already.
         above if above.ends_with("\n\n") => "",
         above if above.ends_with('\n') => "\n",
         _ => "\n\n",
@@ -81,6 +83,7 @@ fn content(
     let (span, new) = match operation {
         InstructionOperation::Prepend if new.is_empty() => (first..first, new),
         InstructionOperation::Prepend => {
+            // An empty section has nothing below that the text could run into.
             let below = if is_empty { "" } else { gap_below(text, first) };
             (first..first, format!("{}{new}{below}", line_end_above(text, first)))
         }
@@ -89,6 +92,7 @@ fn content(
             let above = if is_empty { line_end_above(text, end) } else { gap_above(text, end) };
             (end..end, format!("{above}{new}"))
         }
+        // From the first text on, so that the blank line under the heading stays.
         InstructionOperation::Replace | InstructionOperation::Delete => {
             let above = if new.is_empty() { "" } else { line_end_above(text, first) };
             (first..end, format!("{above}{new}"))
@@ -120,6 +124,7 @@ fn renamed(
         InstructionOperation::Append => format!("{old}{new}"),
         InstructionOperation::Replace | InstructionOperation::Delete => new.to_owned(),
     };
+    // A heading at the end of the file may have no line end.
     let end = if parts.text()[section.marker.clone()].ends_with('\n') { "\n" } else { "" };
     Ok(DocumentEdit::one(section.marker.clone(), format!("{} {name}{end}", "#".repeat(section.level))))
 }
@@ -178,6 +183,7 @@ fn dissolved(parts: &DocumentParts<'_>, section: &SectionSpan) -> Result<Documen
     };
     let headings = &parts.note.headings;
     let mut siblings = parts.children(headings[index].parent).take_while(|sibling| *sibling < index);
+    // A sibling of the same level before it takes its sections in, so their level stays.
     let is_first = !siblings.any(|sibling| headings[sibling].level == headings[index].level);
     let mut edit = DocumentEdit::one(section.marker.clone(), "");
     let first_child = parts.children(Some(index)).next().filter(|_| is_first);
@@ -200,6 +206,7 @@ fn moved(
     };
     let parent = parts.section(&destination.parent).ok_or(InstructionError::TargetMissing)?;
     let mut above = parent.index;
+    // Up from the new parent: if the section itself is above it, the move would be a circle.
     while let Some(ancestor) = above {
         if ancestor == index {
             return Err(InstructionError::Impossible("a section cannot be moved below itself"));
@@ -211,6 +218,7 @@ fn moved(
     let deeper =
         isize::try_from(parent.level + 1).unwrap_or_default() - isize::try_from(section.level).unwrap_or_default();
     let (new, too_deep) = relevelled(&text[section.marker.start..section.content.end], deeper);
+    // With its blank lines, which would otherwise pile up in the old place.
     let gone = section.marker.start..section.end;
     let new = format!("{}\n", new.trim_end_matches('\n'));
     // Where it is already, only its level can change.
@@ -219,6 +227,7 @@ fn moved(
         return Ok(DocumentEdit { changes: vec![TextChange::new(gone, format!("{new}{below}"))], too_deep });
     }
     let new = format!("{}{new}{}", gap_above(text, at), gap_below(text, at));
+    // Both are positions in the old text, so their order does not matter.
     Ok(DocumentEdit { changes: vec![TextChange::new(gone, ""), TextChange::new(at..at, new)], too_deep })
 }
 
@@ -251,6 +260,7 @@ fn within_edit(
     let text = parts.text();
     let blocks = parts.own_blocks(section);
     let count = i64::try_from(blocks.len()).unwrap_or(i64::MAX);
+    // Negative numbers count from the end.
     let index = if within < 0 { count + within } else { within };
     let block = usize::try_from(index).ok().and_then(|index| blocks.get(index).cloned());
     let block = block.ok_or(InstructionError::BlockMissing { blocks: blocks.len() })?;

@@ -16,6 +16,7 @@ pub(super) fn edited(
     let old = properties.iter().find(|(known, _)| known == name).map(|(_, value)| value);
     let is_known = |wanted: &str| properties.iter().any(|(known, _)| known == wanted);
     let (operation, scope) = (instruction.operation, instruction.scope);
+    // Only these operations say what the value of a new property would be.
     let makes = scope == InstructionScope::Content && operation != InstructionOperation::Delete
         || scope == InstructionScope::MarkerAndContent && operation == InstructionOperation::Replace;
     if old.is_none() && !(instruction.create && makes) {
@@ -26,6 +27,7 @@ pub(super) fn edited(
         (InstructionOperation::Delete, InstructionScope::Content, _) => PropertyEdit::Set { path, value: &null },
         (InstructionOperation::Delete, ..) => PropertyEdit::Delete { path },
         (_, InstructionScope::Marker, InstructionPayload::Text(to)) => {
+            // A name that stays the same is a success, not a conflict.
             if to == name {
                 return Ok(document.clone());
             }
@@ -74,6 +76,7 @@ fn joined(old: &YamlValue, new: &YamlValue, side: InsertSide) -> Result<YamlValu
         (old, new),
         (YamlValue::List(_), YamlValue::List(_))
             | (YamlValue::Map(_), YamlValue::Map(_))
+            // A number cannot be appended to a list without guessing what was meant.
             | (YamlValue::Text(_), YamlValue::Text(_))
     );
     merged(old, new, side).filter(|_| alike).ok_or(InstructionError::NotMergeable)

@@ -48,6 +48,7 @@ impl LinkGoal for LinkRetarget<'_> {
     }
 
     fn is_reached(&self, old: &KeptLink<'_>, new: &KeptLink<'_>) -> bool {
+        // Everything but the path has to be as before.
         let expected = LinkParts { internal: true, path: new.parts.path, ..old.parts };
         new.parts == expected && new.target == plain(self.target.into())
     }
@@ -104,6 +105,7 @@ impl<'t> KeptLink<'t> {
         let form = match self.parts.kind {
             Some((LinkKind::Wiki, _)) => LinkForm::Wiki,
             Some((LinkKind::Markdown, _)) | None => LinkForm::Markdown,
+            // Their targets are elsewhere, so nothing aims at them.
             Some((LinkKind::Reference | LinkKind::Url, _)) => return None,
         };
         Some((form, self.path.start, self.path.end))
@@ -120,14 +122,17 @@ fn key(aim: &impl LinkGoal) -> LinkKey {
 /// The first of the links that is not as intended; the very first if another one changed.
 pub(super) fn lost<'r, A: LinkGoal>(before: &Note<'_>, after: &Note<'_>, aims: &'r [A]) -> Option<&'r A> {
     let known: HashSet<LinkKey> = KeptLink::all(before).filter_map(|link| link.key()).collect();
+    // Such a place was computed for another text.
     let unknown = aims.iter().find(|aim| !known.contains(&key(*aim)));
     if unknown.is_some() {
         return unknown;
     }
+    // Then the pairs below would compare links that are not the same.
     if before.links.len() != after.links.len() || before.definitions.len() != after.definitions.len() {
         return aims.first();
     }
     // The first of several for one link counts.
+    // Collected backwards, so that the first overwrites the others.
     let aimed: HashMap<LinkKey, &A> = aims.iter().rev().map(|aim| (key(aim), aim)).collect();
     KeptLink::all(before).zip(KeptLink::all(after)).find_map(|(old, new)| {
         match old.key().and_then(|key| aimed.get(&key).copied()) {
@@ -155,6 +160,7 @@ pub(super) fn keeps_property_links(
         old.key == new.key && expected
     };
     old.len() == new.len()
+        // Otherwise it is not certain that the link of the aim was compared.
         && old.iter().filter(|link| link.key == key).count() == 1
         && old.iter().zip(&new).all(is_right)
 }

@@ -12,6 +12,7 @@ pub(super) fn edited(properties: &YamlValue, edit: &PropertyEdit<'_>) -> Result<
             remove(&mut after, path)?;
         }
         PropertyEdit::Append { path, value } => append(&mut after, path, value)?,
+        // A rename keeps the place among its siblings; a move to another parent cannot.
         PropertyEdit::Move { from, to } if from.parent() == to.parent() => rename(&mut after, from, to)?,
         PropertyEdit::Move { from, to } => {
             if to.find(&after).is_some() {

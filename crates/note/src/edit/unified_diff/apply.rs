@@ -18,9 +18,11 @@ impl Document {
         let mut done = 0;
         for (index, hunk) in patch.hunks.iter().enumerate() {
             let first = hunk.first();
+            // Hunks that overlap would be applied to each other's result.
             if first < done {
                 return Err(PatchError::Order { hunk: index }.into());
             }
+            // All hunks are checked on the old text, before anything is changed.
             target.check(index, hunk).map_err(PatchFailure::Mismatch)?;
             target.check_end(index, hunk)?;
             target.changes(hunk, &mut changes);
@@ -73,6 +75,7 @@ impl<'t> PatchedFile<'t> {
     fn check(&self, index: usize, hunk: &DiffHunk) -> Result<(), PatchMismatch> {
         let first = hunk.first();
         let mismatch = |line: usize, removed: bool, expected: &str, actual: Option<&str>| PatchMismatch {
+            // Counted as the patch counts them.
             hunk: index,
             line: line + 1,
             removed,
@@ -115,6 +118,7 @@ impl<'t> PatchedFile<'t> {
         }
         let here = |at: &usize| old.iter().enumerate().all(|(index, line)| self.line(at + index) == Some(line));
         let mut places = (0..self.lines.len()).filter(here);
+        // Two places would be a guess.
         places.next().filter(|_| places.next().is_none())
     }
 
@@ -139,6 +143,7 @@ impl<'t> PatchedFile<'t> {
     fn change(&self, at: usize, removed: usize, run: &[DiffLine]) -> TextChange {
         let added: Vec<&DiffLine> = run.iter().filter(|line| line.mark == DiffMark::Added).collect();
         let mut text: String = added.iter().map(|line| format!("{}\n", line.text)).collect();
+        // The line behind the last has the end of the text as its start.
         let span = self.starts[at]..self.starts[at + removed];
         if let (Some(last), true) = (added.last(), span.end == self.shown.len()) {
             let was_unended = run.iter().any(|line| line.mark == DiffMark::Removed && !line.ended);

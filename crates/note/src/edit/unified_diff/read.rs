@@ -7,6 +7,7 @@ impl Patch {
     /// Parses a patch. Text before the first `@@` is for people.
     pub fn parse(patch: &str) -> Result<Self, PatchError> {
         let patch = plain_line_ends(patch);
+        // The last line end belongs to the message, not to the patch.
         let lines: Vec<&str> = patch.strip_suffix('\n').unwrap_or(&patch).split('\n').collect();
         let mut at = lines.iter().position(|line| line.starts_with("@@")).ok_or(PatchError::NoHunk)?;
         let mut hunks = Vec::new();
@@ -37,6 +38,7 @@ impl DiffReader<'_> {
     fn hunk(&self, header: usize) -> Result<(DiffHunk, usize), PatchError> {
         let bad_header = PatchError::Header { hunk: self.hunk, line: header + 1 };
         let stated = range(self.lines[header]).ok_or_else(|| bad_header.clone())?;
+        // Line 0 is only for a hunk without old lines.
         if stated.old_start == 0 && stated.old_lines > 0 {
             return Err(bad_header);
         }
@@ -91,6 +93,7 @@ impl DiffReader<'_> {
 
     /// Removes the newline from the line above.
     fn unend(&self, lines: &mut [DiffLine]) -> Result<(), PatchError> {
+        // A second marker for the same line is a mistake.
         let last = lines.last_mut().filter(|line| line.ended);
         last.ok_or(PatchError::UnendedLine { hunk: self.hunk })?.ended = false;
         Ok(())
@@ -123,6 +126,7 @@ impl DiffReader<'_> {
     fn counts(&self, header: usize, stated: HunkRange) -> PatchError {
         let body = self.lines[header + 1..].iter().take_while(|line| !line.starts_with("@@"));
         let mut lines: Vec<&&str> = body.collect();
+        // Blank lines at the end are not part of the hunk.
         while lines.last().is_some_and(|line| line.is_empty()) {
             lines.pop();
         }

@@ -20,6 +20,7 @@ const PATIENCE: Duration = Duration::from_secs(3);
 
 /// Looks at the plugin's files, and then for the app itself.
 pub(super) fn look(vault: &ChosenVault, config: &Config, is_only: bool) -> Vec<Finding> {
+    // The files first: they say why the app cannot answer better than a failed connection does.
     let (plugin, may_run) = plugin(&vault.path);
     let mut findings = vec![plugin];
     if !config.app.is_used {
@@ -33,10 +34,12 @@ pub(super) fn look(vault: &ChosenVault, config: &Config, is_only: bool) -> Vec<F
 /// The plugin as files, and whether it could answer.
 fn plugin(vault: &Path) -> (Finding, bool) {
     let settings = vault.join(".obsidian");
+    // Not a warning. Almost everything works without the app.
     if !is_there(&settings.join("plugins").join(PLUGIN)) {
         let unneeded = "is not installed; it is only needed for what Obsidian itself has to do";
         return (Finding::ok(WHAT, unneeded), false);
     }
+    // A file that cannot be read counts as switched off; `obsidian_checks` reports it.
     let enabled: Value = read_settings(&settings.join("community-plugins.json"))
         .ok()
         .and_then(|text| serde_json::from_str(text.trim_start_matches('\u{feff}')).ok())
@@ -91,6 +94,7 @@ fn unanswered(app: &PluginApp, fault: AppFault) -> Finding {
             Finding::warning(APP, "cannot be looked for: address and key are not both known", advice)
         }
         AppFault::SwitchedOff => Finding::ok(APP, "is not used: LAPIDARY_APP is off"),
+        // Not running is normal, so it is not a fault.
         AppFault::Unreachable => {
             Finding::ok(APP, format!("does not answer{at}; start it for the open note, opening notes and commands"))
         }

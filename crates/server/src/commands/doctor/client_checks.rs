@@ -48,6 +48,7 @@ impl ClientLook<'_> {
                 Ok(None) => self.missing(),
                 Ok(Some(entry)) => match self.client.owner(&entry, None) {
                     EntryOwner::Ours => self.started(&StartedServer::of(&entry)),
+                    // An entry without a program is an address, which may be a server of ours that runs elsewhere.
                     EntryOwner::Other(other) if StartedServer::of(&entry).program.is_none() => self.reached(&other),
                     EntryOwner::Other(other) => self.ok(format!("`{SERVER_NAME}` is another server ({other})")),
                 },
@@ -89,6 +90,7 @@ impl ClientLook<'_> {
         let place = Path::new(program);
         // A package runner finds the program itself, and newest versions with it.
         let is_run_by_other = server.is_package;
+        // Only an absolute path can be checked: others depend on where the client starts.
         if !is_run_by_other && place.is_absolute() && !is_there(place) {
             return self.failure(format!("starts {program}, which does not exist"), again);
         }
@@ -99,6 +101,7 @@ impl ClientLook<'_> {
             let words = format!("install {} --vault /path/to/vault", self.client.name);
             return self.failure(said, self.hint.command_without_vault(&words));
         }
+        // Compared as files: the entry may spell the folder in another way, or lead to it through a link.
         let served: Vec<PathBuf> = server.vaults.iter().map(PathBuf::from).collect();
         let is_ours = |path: &PathBuf| self.vaults.iter().any(|vault| is_same_file(&vault.path, path));
         if !self.vaults.is_empty() && !served.is_empty() && !served.iter().any(is_ours) {

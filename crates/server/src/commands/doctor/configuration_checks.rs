@@ -31,6 +31,7 @@ fn origin(origin: &SettingOrigin) -> Finding {
 
 /// Files with a secret that other users of this computer may read.
 fn exposed_files(origins: &[SettingOrigin]) -> Vec<Finding> {
+    // Each file once, however many secrets it has.
     let mut files: Vec<_> =
         origins.iter().filter(|origin| origin.is_secret).filter_map(|it| it.file.as_ref()).collect();
     files.sort();

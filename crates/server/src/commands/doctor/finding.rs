@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FindingLevel {
+    // Shown as well: a check that is silent when all is fine cannot be told from one that did not run.
     Ok,
     /// It works, but not for every client, or not as well as it could.
     Warning,

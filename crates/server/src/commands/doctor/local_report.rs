@@ -17,6 +17,7 @@ pub(super) struct LocalReport {
 
 impl LocalReport {
     pub(super) fn add(&mut self, title: impl Into<String>, findings: Vec<Finding>) {
+        // A title without lines would look like a check that failed silently.
         if !findings.is_empty() {
             self.sections.push((title.into(), findings));
         }
@@ -26,6 +27,7 @@ impl LocalReport {
         self.sections.iter().flat_map(|(_, findings)| findings).filter(|finding| finding.level == level).count()
     }
 
+    // Warnings do not count: the exit code is for scripts that only want to know whether it works.
     pub(super) fn is_well(&self) -> bool {
         self.count(FindingLevel::Failure) == 0
     }

@@ -19,6 +19,7 @@ pub(super) fn look(config: &Config) -> Finding {
         return Finding::ok(WHAT, "the system chooses one");
     }
     let address = SocketAddr::new(http.host, http.port);
+    // Binding is the only sure test; the listener is closed again at once.
     let Err(error) = TcpListener::bind(address) else {
         return Finding::ok(WHAT, format!("{address} is free"));
     };

@@ -23,6 +23,7 @@ impl RemoteAddress {
             Some((scheme, rest)) if scheme.eq_ignore_ascii_case("https") => (true, rest),
             Some((scheme, rest)) if scheme.eq_ignore_ascii_case("http") => (false, rest),
             Some(_) => return Err(refused()),
+            // People type addresses without a scheme, and a public one should be encrypted.
             None => (true, url_text),
         };
         let (authority, path) = rest.split_once('/').map_or((rest, ""), |(authority, path)| (authority, path));
@@ -62,12 +63,14 @@ impl RemoteAddress {
 
 /// Why an address cannot be reached from the internet, if it cannot.
 pub(super) fn private_kind(address: IpAddr) -> Option<&'static str> {
+    // An IPv4 address that is mapped into IPv6 is judged as what it is.
     match address.to_canonical() {
         IpAddr::V4(address) => {
             let [first, second, ..] = address.octets();
             match () {
                 () if address.is_loopback() => Some("this computer"),
                 () if address.is_private() => Some("a private network"),
+                // 100.64.0.0/10, the shared address space of RFC 6598.
                 () if first == 100 && (64..128).contains(&second) => Some("a provider's or Tailscale's network"),
                 () if address.is_link_local() => Some("one cable"),
                 () if address.is_unspecified() || address.is_broadcast() => Some("no computer"),

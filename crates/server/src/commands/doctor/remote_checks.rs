@@ -44,6 +44,7 @@ impl RemoteAnswer {
 
     pub(super) fn json(&self) -> Value {
         // An answer in a stream has its message in a line of data.
+        // Over streamable HTTP a reply may come as an event stream (`text/event-stream`).
         let data = self.body.lines().filter_map(|line| line.strip_prefix("data:")).find(|data| data.contains('{'));
         serde_json::from_str(data.unwrap_or(&self.body)).unwrap_or_default()
     }
@@ -68,6 +69,7 @@ impl RemoteVisitor {
 
     /// From the outside in; what depends on something that failed is left out.
     pub(super) fn findings(&self) -> Vec<Finding> {
+        // Names and ports are looked at without a request, so they are reported even if nothing answers.
         let mut findings = self.names_and_ports();
         // Not the endpoint: this page needs no token and no session, so it tells a proxy that leads elsewhere from a
         // server that refuses.
@@ -83,6 +85,7 @@ impl RemoteVisitor {
         if reception == Reception::Broken {
             return findings;
         }
+        // Some proxies redirect one of the two forms, and a redirect loses the token.
         findings.push(self.trailing_slash());
         findings.push(self.hosted_client());
         findings.push(self.foreign_page());
@@ -114,6 +117,7 @@ impl RemoteVisitor {
             }
         };
         // Checked after the name and before the rest: a trial on one computer has no public address to find fault with.
+        // A name such as `localhost` has to resolve first, so the order matters.
         if self.address.is_loopback() {
             let found = "this computer only";
             findings.push(Finding::warning("name", found, "clients elsewhere need the public address"));
@@ -255,6 +259,7 @@ impl RemoteVisitor {
     fn trailing_slash(&self) -> Finding {
         const WHAT: &str = "slash at the end";
         let endpoint = self.address.endpoint();
+        // Compared with each other, not with an expected status: what is right depends on the authentication.
         let (without, with) = (self.hello(&endpoint, &[]), self.hello(&format!("{endpoint}/"), &[]));
         match (without, with) {
             (Ok(without), Ok(with)) if without.status == with.status => Finding::ok(WHAT, "makes no difference"),
@@ -269,6 +274,7 @@ impl RemoteVisitor {
     fn hosted_client(&self) -> Finding {
         const WHAT: &str = "Claude-User";
         let endpoint = self.address.endpoint();
+        // The same request twice, with nothing but the name changed: a difference is made by a rule about names.
         let (plain, hosted) = (self.hello(&endpoint, &[]), self.hello(&endpoint, &[("User-Agent", "Claude-User")]));
         match (plain, hosted) {
             (Ok(plain), Ok(hosted)) if plain.status == hosted.status => Finding::ok(WHAT, "is let through"),
@@ -321,6 +327,7 @@ impl RemoteVisitor {
                 return vec![Finding::failure("a session", problem, advice)];
             }
         };
+        // What was negotiated, which later requests have to repeat in a header.
         let version = opened.json()["result"]["protocolVersion"].as_str().unwrap_or_default().to_owned();
         let mut findings = vec![Finding::ok("a session", format!("opened, version {version}"))];
         let session = opened.header("mcp-session-id").map(str::to_owned);
@@ -379,6 +386,7 @@ impl RemoteVisitor {
 /// Asks again if a connection broke: a server that refuses closes it, sometimes before the next request on it is sent.
 fn patiently(ask: impl Fn() -> Result<ureq::http::Response<ureq::Body>, ureq::Error>) -> Result<RemoteAnswer, String> {
     let broke = |error: &ureq::Error| match error {
+        // A refused connection is an answer: nothing listens there, and asking again changes nothing.
         ureq::Error::Io(error) => error.kind() != std::io::ErrorKind::ConnectionRefused,
         ureq::Error::Protocol(_) => true,
         _ => false,

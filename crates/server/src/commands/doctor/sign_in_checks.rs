@@ -15,6 +15,7 @@ pub(super) fn findings(visitor: &RemoteVisitor) -> Vec<Finding> {
     let (finding, issuer) = resource(visitor);
     let mut findings = vec![finding];
     match issuer {
+        // Only our own issuer is looked at: another one is not the owner's to correct.
         Some(issuer) if issuer == visitor.address.origin => findings.push(authorization_server(visitor, &issuer)),
         Some(issuer) => {
             findings.push(Finding::ok("sign-in", format!("at {issuer}, which is not looked at here")));
@@ -34,6 +35,7 @@ fn at_both(visitor: &RemoteVisitor, place: &str) -> Result<RemoteAnswer, Finding
         Err(problem) => Err(wrong(problem)),
     };
     let (short, long) = (ask(format!("{origin}{place}"))?, ask(format!("{origin}{place}{path}"))?);
+    // Byte by byte, since a proxy that rewrites one of them breaks only some clients.
     if short.body != long.body {
         return Err(wrong(format!("{place} and {place}{path} differ")));
     }
@@ -71,6 +73,7 @@ fn authorization_server(visitor: &RemoteVisitor, issuer: &str) -> Finding {
     };
     let has = |list: &str, entry: &str| document[list].as_array().is_some_and(|list| list.iter().any(|it| it == entry));
     let missing = [
+        // Each of these is required by at least one hosted client before it offers to sign in.
         ("issuer", document["issuer"] == issuer),
         ("code_challenge_methods_supported: S256", has("code_challenge_methods_supported", "S256")),
         ("token_endpoint_auth_methods_supported: none", has("token_endpoint_auth_methods_supported", "none")),

@@ -17,6 +17,7 @@ pub(super) fn look(config: &Config) -> Vec<Finding> {
     let folder = &config.state_dir;
     let shown = folder.display();
     let mut findings = Vec::new();
+    // Other users who can write there could forge history, so the server does not use such a folder.
     match is_ours_alone(folder) {
         Ok(()) => findings.push(Finding::ok("state folder", shown.to_string())),
         Err(problem) => {
@@ -49,6 +50,7 @@ fn secret_files(config: &Config) -> Vec<(&'static str, std::path::PathBuf)> {
 pub(super) fn look_at_vault(vault: &ChosenVault, state: &Path, hint: &CommandHint) -> Vec<Finding> {
     let folder = std::sync::Arc::new(state_of(state, vault));
     let mut findings = vec![history(folder.ledger_health())];
+    // Kept aside by a recovery; it is never deleted by the program.
     for damaged in folder.damaged_histories() {
         let advice = "its readable part is in the new history; delete the file if you miss nothing";
         findings.push(Finding::warning(

@@ -13,6 +13,7 @@ use super::finding::Finding;
 const LITTLE_ROOM: u64 = 100 << 20;
 
 pub(super) fn look(vault: &ChosenVault, config: &Config) -> Vec<Finding> {
+    // The same folders as the server follows, so that a link into one of them is not reported.
     let follow: Vec<_> = vault.access.follow.iter().chain(&config.access.follow_links).cloned().collect();
     let found = inspect_vault(
         &vault.path,
@@ -110,6 +111,7 @@ fn disk(facts: DiskFacts, found: &VaultInspection, config: &Config) -> Vec<Findi
 
 /// Whether a disk is almost full.
 pub(super) fn room(what: &'static str, free: Option<u64>) -> Option<Finding> {
+    // `None` means that the system does not say, which is not a fault.
     let free = free.filter(|free| *free < LITTLE_ROOM)?;
     let advice = "make room: a change is refused if its undo data cannot be stored";
     Some(Finding::failure(what, format!("only {} MB are free", free >> 20), advice))
@@ -118,6 +120,7 @@ pub(super) fn room(what: &'static str, free: Option<u64>) -> Option<Finding> {
 fn watching(room: WatchRoom, folders: usize) -> Finding {
     const WHAT: &str = "changes by others";
     match room {
+        // Watches are counted per user, so this is what is left for the vault at best.
         WatchRoom::Folders(most) if most < folders as u64 => Finding::warning(
             WHAT,
             format!(
@@ -167,6 +170,7 @@ fn synchronised(found: &VaultInspection) -> Vec<Finding> {
         findings.push(Finding::ok("sync", tools.join(", ")));
     }
     // Each of these rewrites the same files on its own schedule.
+    // Git changes files only when a person says so.
     let clouds = found.sync_tools.iter().filter(|tool| **tool != SyncTool::Git).count();
     if clouds > 1 {
         let advice = "use one of them: two sync tools in one folder make conflict copies of each other's writes";

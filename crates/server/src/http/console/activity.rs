@@ -48,6 +48,7 @@ async fn show(State(console): ConsoleState, Extension(session): Extension<OpenSe
     };
     let has_more = found.len() > MOST_ROWS;
     let rows = found.iter().take(MOST_ROWS).map(|call| activity_row(call, &time)).collect();
+    // The column for vaults is only drawn if it can differ.
     let has_several_vaults = console.0.executor.vaults().iter().count() > 1;
     let address = request.uri().query().map_or_else(String::new, |query| format!("?{query}"));
     let frame = console.frame(ConsoleSection::ACTIVITY, &session).await;
@@ -63,9 +64,11 @@ async fn export(State(console): ConsoleState, request: Request) -> Response {
     let Some(Some(found)) = console.ask(move |executor| calls(executor, &filter, MOST_EXPORTED)).await else {
         return no_answer();
     };
+    // `\r\n`, as RFC 4180 has it.
     let mut csv = "time,client,tool,outcome,note,vault,ms,bytes,checkpoint\r\n".to_owned();
     for call in &found {
         let (ms, bytes) = (call.number("duration_ms"), call.number("reply_bytes"));
+        // Cells that begin like a formula are made harmless by `csv_record`.
         csv += &csv_record([
             call.text("ts"),
             call.client(),
@@ -93,8 +96,10 @@ async fn show_call(
 ) -> Response {
     let parameters = query(&request);
     let wanted = |name: &str| parameters.get(name).unwrap_or_default().to_owned();
+    // The log has no ids, and these three together name one call in practice.
     let key = (wanted("time"), wanted("vault"), wanted("arguments"));
     let found = console.ask(move |executor| {
+        // Without a limit: the call may be far down in the log.
         let all = calls(executor, &CallFilter::default(), usize::MAX)?;
         let is_it = |call: &LoggedCall| {
             (call.text("ts"), call.text("vault"), call.text("args_hash")) == (&key.0, &key.1, &key.2)
@@ -106,6 +111,7 @@ async fn show_call(
         Some(None) => return refused(StatusCode::NOT_FOUND, "The log has no such call; it may be too old."),
         Some(Some(call)) => call,
     };
+    // Planned now: what can be taken back may have changed since the call.
     let offer = match call.checkpoint() {
         Some(id) => restoring::offer(&console, id, call.text("vault")).await,
         None => None,
@@ -133,6 +139,7 @@ fn facts(call: &LoggedCall, time: &LocalTime) -> Vec<CallFact> {
             ("ts", Value::String(written)) => time.exact(written),
             ("duration_ms", _) => call.number("duration_ms"),
             (_, Value::String(text)) => text.clone(),
+            // A list of paths reads better than JSON.
             (_, Value::Array(items)) if items.iter().all(Value::is_string) => {
                 items.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(", ")
             }
@@ -196,6 +203,7 @@ fn calls(executor: &Executor, filter: &CallFilter, most: usize) -> Option<Vec<Lo
     }
     // The sort is stable: lines of the same millisecond stay in order.
     found.sort_by(|one, other| one.text("ts").cmp(other.text("ts")));
+    // Not a sort in the other order, which would turn around lines of the same millisecond.
     found.reverse();
     found.truncate(most);
     Some(found)
@@ -204,12 +212,14 @@ fn calls(executor: &Executor, filter: &CallFilter, most: usize) -> Option<Vec<Lo
 /// Calls and bytes by client, with the most calls first.
 fn shares(calls: &[LoggedCall]) -> Vec<ClientShare> {
     let mut by_client: BTreeMap<&str, (usize, f64)> = BTreeMap::new();
+    // Lines about the store have no client.
     for call in calls.iter().filter(|call| !call.text("client_id").is_empty()) {
         let (count, bytes) = by_client.entry(call.client()).or_default();
         *count += 1;
         *bytes += call.facts()["reply_bytes"].as_f64().unwrap_or_default();
     }
     let most_calls = by_client.values().map(|(count, _)| *count).max().unwrap_or_default().max(1);
+    // At least one, so that nothing is divided by zero.
     let most_bytes = by_client.values().map(|(_, bytes)| *bytes).fold(1.0, f64::max);
     let mut shares: Vec<(&str, (usize, f64))> = by_client.into_iter().collect();
     shares.sort_by_key(|(_, (count, _))| std::cmp::Reverse(*count));

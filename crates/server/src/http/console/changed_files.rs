@@ -28,7 +28,9 @@ pub(super) fn editable(change: &Change) -> Option<String> {
         _ => return None,
     };
     let text = std::str::from_utf8(written.bytes()).ok()?;
+    // As a form sends it back; mark and line ends are put on again when the owner's text is used.
     let text = text.strip_prefix('\u{feff}').unwrap_or(text).replace("\r\n", "\n");
+    // A browser may drop or change other control characters on the way.
     let is_plain = |c: char| matches!(c, '\n' | '\t') || !c.is_control();
     (text.len() <= MOST_EDITED && text.chars().all(is_plain)).then_some(text)
 }
@@ -44,6 +46,7 @@ pub(super) fn files(
     let all = preview.changes.changes.iter();
     all.map(|change| {
         let path = change.path();
+        // The amended version is drawn, or the planned one if the owner left the file out.
         let shown = amended.changes.changes.iter().find(|amended| amended.path() == path);
         let is_left_out = amendment.left_out.contains(path);
         let mut file = changed_file(vault, shown.unwrap_or(change), &mut budget);
@@ -55,6 +58,7 @@ pub(super) fn files(
             file.action = ShownText::line("left out");
         }
         // Of the change without the owner's texts.
+        // Marks the client's text even if the page shows another, so that a later form can tell the two apart.
         let planned = editable(change).as_deref().map(mark_of).unwrap_or_default();
         ChangedFile { is_left_out, is_edited: amendment.texts.contains_key(path), planned, ..file }
     })
@@ -70,6 +74,7 @@ struct PageBudget {
 impl PageBudget {
     fn takes(&mut self, text: &str) -> bool {
         let left = self.text.checked_sub(text.len());
+        // A text that does not fit takes nothing, and a smaller one after it may still fit.
         self.text = left.unwrap_or(self.text);
         left.is_some()
     }
@@ -79,10 +84,12 @@ fn changed_file(vault: &str, change: &Change, budget: &mut PageBudget) -> Change
     let (action, moved_to) = action(change);
     let before = change.before().map(|file| file.bytes());
     let after = match change {
+        // A file that is only moved has the same content on both sides.
         Change::Move { content: None, .. } => before,
         Change::Write { .. } | Change::Create { .. } | Change::Move { .. } => Some(change.bytes()),
         _ => None,
     };
+    // Rows are drawn first come, first served: the files at the top of a change are shown whole.
     let (diff, instead) = difference(vault, before, after, budget.rows);
     budget.rows = budget.rows.saturating_sub(diff.rows.len());
     let action = match moved_to {

@@ -31,6 +31,7 @@ impl Console {
     /// Everyone in whose place calls can be looked at, the owner first. Clients that nothing is served to are left out.
     pub(super) async fn callers(&self) -> Vec<ChosenCaller> {
         let console = self.clone();
+        // The tokens are in a database, which may wait for a disk.
         let found = tokio::task::spawn_blocking(move || console.all_callers()).await;
         // Only a runtime that ends does not answer.
         found.unwrap_or_default()
@@ -45,6 +46,7 @@ impl Console {
             name: None,
         }];
         let mut add = |kind: &str, name: &str, label: String, grant: Option<Arc<Grant>>| {
+            // Known names are those under which changes are recorded, so `undo` finds them.
             let client = match kind {
                 "profile" => None,
                 "configured" => Some(name.to_owned()),
@@ -59,6 +61,7 @@ impl Console {
         };
         let granted = |rights: &TokenRights| owner.grants.grant(rights).ok();
         for (name, _) in owner.grants.profiles() {
+            // The rights that a new token with this profile would have.
             let rights = TokenRights { profile: Some(name.clone()), ..TokenRights::default() };
             add("profile", &name, format!("a client with the profile {name}"), granted(&rights));
         }

@@ -53,6 +53,7 @@ async fn change(
         Ok(form) => form,
         Err(response) => return response,
     };
+    // Sessions live in the server, not in the store, so ending one is not a change of a token.
     if form.get("do") == Some("end-session") {
         let said = console.end_session(form.get("name").unwrap_or_default()).await;
         let status = if said.is_ok() { StatusCode::OK } else { StatusCode::BAD_REQUEST };
@@ -95,6 +96,7 @@ impl Console {
         match form.get("do") {
             Some("create") => {
                 let rights = self.rights_in(form);
+                // The name first: a token that cannot be made must not cost randomness or a row.
                 let name = checked_name(name, &rights, config).map_err(refused)?;
                 let lifetime: TokenLifetime = form
                     .get("expires")
@@ -109,6 +111,7 @@ impl Console {
             Some("rotate") => {
                 let secret = new_token_secret()?;
                 let changed = auth.change_token(name, TokenChange::Secret(&secret), now).map_err(stored)?;
+                // The old secret is refused from this moment on.
                 changed.map(|record| ClientChange::Secret(Box::new(record), secret)).ok_or_else(none)
             }
             Some("change") => {
@@ -121,6 +124,7 @@ impl Console {
                 changed.map(said).ok_or_else(none)
             }
             Some("revoke") => {
+                // Grants are told from tokens by the form of their name.
                 let revoked = match GrantRecord::number_in(name) {
                     Some(grant) => auth.revoke_grant(grant, now),
                     None => auth.revoke_token(name, now),
@@ -135,6 +139,7 @@ impl Console {
     /// Ends a session of a client, which may open another unless its token is revoked.
     async fn end_session(&self, mark: &str) -> Result<(), String> {
         let gone = || "Nothing was changed: there is no such session any more.".to_owned();
+        // The page has only a hash of the session id: the id itself would let its reader in.
         let mark: ContentHash = mark.parse().map_err(|_| gone())?;
         let served = self.0.endpoint.as_ref().ok_or_else(gone)?;
         served.sessions.end_marked(&mark).await.then_some(()).ok_or_else(gone)
@@ -151,6 +156,7 @@ impl Console {
         let ticked: Vec<String> =
             form.named("vault-").filter_map(|at| form.get(&format!("vault-{at}"))).map(str::to_owned).collect();
         // With none ticked there is no restriction, as with a single vault.
+        // All ticked means no restriction either, so that a vault added later is included.
         let is_choice = !ticked.is_empty() && ticked.len() < all.len();
         TokenRights {
             profile: form.get("profile").map(str::to_owned),
@@ -167,6 +173,7 @@ impl Console {
         let lines = |paths: &Option<Vec<String>>| paths.as_deref().unwrap_or_default().join("\n");
         let vault = |name: &String| TickedVault {
             name: name.clone(),
+            // A token without a list may use every vault, so all are ticked.
             is_ticked: rights.vaults.as_ref().is_none_or(|vaults| vaults.contains(name)),
         };
         RightsFields {
@@ -203,6 +210,7 @@ async fn draw(
     said: Result<Option<String>, String>,
 ) -> Response {
     let auth = std::sync::Arc::clone(&console.0.owner.auth);
+    // All three in one go, so that the page shows one state of the store.
     let stored = tokio::task::spawn_blocking(move || -> Result<_, lapidary_auth::AuthStoreError> {
         Ok((auth.tokens()?, auth.grants()?, auth.events(SHOWN_EVENTS)?))
     });
@@ -213,6 +221,7 @@ async fn draw(
     };
     let (tokens, grants, events, problem) = match stored {
         Ok((tokens, grants, events)) => (tokens, grants, events, problem),
+        // The page still shows sessions and how to connect.
         Err(error) => (Vec::new(), Vec::new(), Vec::new(), Some(error.to_string())),
     };
     let now = UnixSeconds::from(console.0.clock.now());
@@ -257,6 +266,7 @@ async fn draw(
     // Those that are valid first, the newest of them on top.
     let (live, ended): (Vec<_>, Vec<_>) = tokens.iter().rev().partition(|token| token.is_live(now));
     let url = console.endpoint_address();
+    // As the server would decide without a setting: any token makes tokens required.
     let style = if tokens.is_empty() { ConnectionStyle::Open } else { ConnectionStyle::Token };
     let style = console.0.owner.style().unwrap_or(style);
     let drawn = ClientsPage {

@@ -15,7 +15,9 @@ impl Console {
     /// A vault that is served; with only one, calls need not name it.
     pub(super) fn vault(&self, wanted: Option<&str>) -> Option<String> {
         let names = self.vault_names();
+        // A name that is not served falls back to the first vault, so that old links still open a page.
         let wanted = wanted.and_then(|wanted| names.iter().find(|name| *name == wanted)).or_else(|| names.first());
+        // With one vault the argument is left out: the schemas of tools then have no such argument.
         wanted.filter(|_| names.len() > 1).cloned()
     }
 
@@ -24,6 +26,7 @@ impl Console {
         let invocation = Invocation::tool(tool, given(arguments), self.principal());
         let outcome = self.ask(move |executor| executor.run(&invocation, &executor.cancel(&invocation))).await?;
         let reply = outcome.rendered()?;
+        // A refusal is not an error of the page; the page shows it in its place.
         Some(if reply.is_error { Err(words_of(&reply)) } else { Ok(Value::Object(reply.facts())) })
     }
 
@@ -35,6 +38,7 @@ impl Console {
         review: OwnerReview,
     ) -> Option<Outcome> {
         let mut invocation = Invocation::tool(tool, given(arguments), self.principal());
+        // The executor then plans without asking, or commits only what has this digest.
         invocation.review = Some(review);
         self.ask(move |executor| executor.run(&invocation, &executor.cancel(&invocation))).await
     }

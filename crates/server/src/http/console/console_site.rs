@@ -17,6 +17,7 @@ impl ConsoleSite {
             origins.push(origin.to_owned());
         }
         // What arrives there comes from this computer, or through a proxy that adds TLS.
+        // Unspecified means every address, so loopback is among them. Over other addresses the origin does not match.
         if !has_tls && (bound.ip().is_loopback() || bound.ip().is_unspecified()) {
             origins.extend(loopback(bound.port()));
         }
@@ -44,6 +45,7 @@ impl ConsoleSite {
 }
 
 fn loopback(port: u16) -> [String; 3] {
+    // All three spellings: a browser sends the one that was typed, and origins are compared as text.
     ["127.0.0.1", "localhost", "[::1]"].map(|host| format!("http://{host}:{port}"))
 }
 

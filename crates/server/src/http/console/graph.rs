@@ -47,6 +47,7 @@ async fn show(State(console): ConsoleState, Extension(session): Extension<OpenSe
         Some(Err(words)) => (SurveyedVault::empty(console.time()), Some(ShownText::block(&words))),
     };
     let (vaults, frame) = (console.vault_names(), console.frame(ConsoleSection::GRAPH, &session).await);
+    // Drawn off the async threads: sorting and filtering a large vault takes a while.
     let drawn = move |_: &_| GraphPage { vault, vaults, problem, ..surveyed.graph_page(frame, filter) };
     let Some(shown) = console.ask(drawn).await else { return no_answer() };
     let mut response = page(StatusCode::OK, &shown);
@@ -83,6 +84,7 @@ async fn bytes(State(console): ConsoleState, headers: HeaderMap, request: Reques
         None => no_answer(),
         Some(Err(state)) => (StatusCode::ACCEPTED, Json(state)).into_response(),
         Some(Ok(bytes)) => {
+            // Over the bytes, so that a page with an unchanged picture gets 304 and no megabytes.
             let tag = format!("\"{}\"", ContentHash::of(&bytes));
             let known = headers.get(header::IF_NONE_MATCH).and_then(|known| known.to_str().ok());
             let is_known = known == Some(tag.as_str());
@@ -139,6 +141,7 @@ async fn way(State(console): ConsoleState, request: Request) -> Response {
         Some(Err(words)) => return problem(&words),
     };
     let (from, to) = (parameters.get("note").unwrap_or_default(), parameters.get("to").unwrap_or_default());
+    // Two names are enough: what each means is decided as on the page.
     let found = surveyed.meant_by(from).zip(surveyed.meant_by(to));
     let way = found.and_then(|(from, to)| surveyed.neighbours.path(from, to));
     Json(json!({ "mark": surveyed.graph.mark(), "known": found.is_some(), "way": way })).into_response()
@@ -169,9 +172,11 @@ impl SurveyedVault {
             shown: ShownText::line(shown),
             notes,
         };
+        // Counted here and not in the survey, which other pages read without needing the counts.
         let mut folders: Vec<(&str, usize)> = graph.folders.iter().map(|folder| (folder.as_str(), 0)).collect();
         let mut tags: Vec<(&str, usize)> = graph.tags.iter().map(|tag| (tag.as_str(), 0)).collect();
         for note in &graph.notes {
+            // The survey only makes numbers that are in its own lists.
             folders[note.folder as usize].1 += 1;
             note.tags.iter().for_each(|tag| tags[*tag as usize].1 += 1);
         }
@@ -232,6 +237,7 @@ impl SurveyedVault {
     /// The note of this path, or of this name if it is the only one.
     fn meant_by(&self, named: &str) -> Option<u32> {
         let named = named.trim();
+        // People type names without the ending.
         if let Some(number) = self.graph.find(named).or_else(|| self.graph.find(&format!("{named}.md"))) {
             return Some(number);
         }
@@ -244,6 +250,7 @@ impl SurveyedVault {
     fn fits(&self, number: u32, filter: &GraphFilter) -> bool {
         let Some(note) = self.graph.note(number) else { return false };
         let path = note.path.to_lowercase();
+        // The slash, or `Work` would also contain `Workshop/a.md`.
         let is_in = |folder: &str| note.path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
         let has_tag = |wanted: &str| {
             let mut own = note.tags.iter().filter_map(|tag| self.graph.tags.get(*tag as usize));
@@ -254,6 +261,7 @@ impl SurveyedVault {
             && (filter.folder.is_empty() || is_in(&filter.folder))
             && (filter.tag.is_empty() || has_tag(filter.tag.trim_start_matches('#')))
             && (filter.links != "none" || self.neighbours.degree(number) == 0)
+            // Anything that is not a number means no limit.
             && filter.days.parse::<i64>().map_or(true, |days| self.time.is_within(&changed, days.saturating_mul(DAY)))
     }
 }

@@ -44,6 +44,7 @@ impl HealthChoice {
             vault: console.vault(parameters.get("vault")),
             kind: parameters.get("kind").map(str::to_owned),
             cursor: parameters.get("cursor").map(str::to_owned),
+            // The box of each finding has the id in its name, so several can be ticked in one form.
             chosen: parameters.named("fix.").map(str::to_owned).collect(),
         }
     }
@@ -78,6 +79,7 @@ async fn mend(State(console): ConsoleState, Extension(session): Extension<OpenSe
     if choice.chosen.is_empty() {
         return draw(&console, &session, &choice, None, Some("Choose a finding first.".to_owned())).await;
     }
+    // Without a digest nothing was shown yet, so it is planned and shown first.
     let Some(digest) = form.get("digest").and_then(|digest| digest.parse::<ContentHash>().ok()) else {
         return match choice.mended(&console, OwnerReview::Preview).await {
             None => no_answer(),
@@ -100,6 +102,7 @@ async fn mend(State(console): ConsoleState, Extension(session): Extension<OpenSe
             Some(outcome) => draw(&console, &session, &choice, None, Some(refusal(outcome))).await,
         };
     };
+    // The executor compares the digest with what it is about to do.
     let approved = OwnerReview::Approved { digest, amendment: Amendment::default() };
     match choice.mended(&console, approved).await {
         None => no_answer(),
@@ -128,6 +131,7 @@ async fn draw(
     offer: Option<FixOffer>,
     problem: Option<String>,
 ) -> Response {
+    // The summary is always shown, since it is how one gets to another kind.
     let summary = match console.call(CHECK, json!({ "vault": choice.vault })).await {
         None => return no_answer(),
         Some(answer) => answer,
@@ -142,6 +146,7 @@ async fn draw(
             }
         }
     };
+    // The first problem is the cause of the others.
     let trouble = problem.or_else(|| summary.as_ref().err().cloned()).or_else(|| found.as_ref().err().cloned());
     let (summary, found) = (summary.unwrap_or_default(), found.unwrap_or_default());
     let status = if trouble.is_some() { StatusCode::CONFLICT } else { StatusCode::OK };

@@ -38,6 +38,7 @@ async fn list(State(console): ConsoleState, Extension(session): Extension<OpenSe
     let time = console.time();
     let changes = answer["checkpoints"].as_array().map(Vec::as_slice).unwrap_or_default();
     let entries = changes.iter().map(|change| entry(change, &time, vault.as_deref())).collect();
+    // With the same filters, so that the next page goes on with the same list.
     let older = answer["nextBefore"].as_str().map(|before| {
         let mut address = format!("/console/history?before={}", percent_encoded(before));
         for (name, value) in [("note", &note), ("vault", &vault)] {
@@ -62,6 +63,7 @@ pub(super) fn entry(change: &Value, time: &LocalTime, vault: Option<&str>) -> Hi
         let to = file["movedTo"].as_str().map_or_else(String::new, |to| format!(" → {to}"));
         HistoryFile {
             text: ShownText::line(&format!("{} {}{to}", text("what"), text("path"))),
+            // Of a file that was moved, the versions are found under its present name.
             address: address_of_versions(file["movedTo"].as_str().unwrap_or(text("path")), vault.unwrap_or_default()),
         }
     };
@@ -72,6 +74,7 @@ pub(super) fn entry(change: &Value, time: &LocalTime, vault: Option<&str>) -> Hi
         id: text("id").to_owned(),
         time: ShownText::line(&time.exact(text("time"))),
         exact_time: ShownText::line(text("time")),
+        // A change without a client was noticed, not made: a sync tool or an editor wrote it.
         client: ShownText::line(if text("client").is_empty() {
             "another program"
         } else {

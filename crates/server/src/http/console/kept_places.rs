@@ -46,12 +46,14 @@ impl KeptPlaces {
 
     fn of_rows(rows: &[CacheRow]) -> Self {
         let (mut kept, mut wanted) = (Self::default(), None);
+        // A row with a wrong checksum is lost, and its notes start anywhere.
         for row in rows.iter().filter(|row| row.checksum == checksum(&row.bytes)) {
             let Some((digest, count)) = kept.read(&row.bytes) else { continue };
             // Two servers may write at the same time; rows of one picture belong together.
             match wanted {
                 None => wanted = Some((digest, count)),
                 Some(first) if first == (digest, count) => {}
+                // A mixture is still good as a start; only the claim to be complete is dropped.
                 Some(_) => return Self { digest: None, ..kept },
             }
         }
@@ -63,6 +65,7 @@ impl KeptPlaces {
     fn read(&mut self, bytes: &[u8]) -> Option<(ContentHash, usize)> {
         let mut rest = bytes;
         let mut text = || -> Option<String> {
+            // `split_off` gives nothing if there are fewer bytes, so damaged lengths end the reading.
             let length = u32::from_le_bytes(*rest.split_off(..4)?.first_chunk()?);
             String::from_utf8(rest.split_off(..usize::try_from(length).ok()?)?.to_vec()).ok()
         };
@@ -99,6 +102,7 @@ fn row(digest: &ContentHash, count: usize, places: &[(&str, DrawnPoint)]) -> Vec
 }
 
 fn checksum(bytes: &[u8]) -> u64 {
+    // Not against forgery, only against damage, so a part of the hash is enough.
     let hash = ContentHash::of(bytes).to_string();
     hash.get(hash.len() - 16..).and_then(|digits| u64::from_str_radix(digits, 16).ok()).unwrap_or_default()
 }

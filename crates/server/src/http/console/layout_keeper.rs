@@ -77,6 +77,7 @@ impl LayoutKeeper {
 
     /// Reads what was kept, the first time that a vault is drawn. Not while others wait.
     fn read_kept(&self, vault: &str) {
+        // Two locks rather than one: reading the file must not hold up pages of other vaults.
         let is_known = self.kept.lock().contains_key(vault);
         if let Some(file) = self.files.get(vault).filter(|file| !is_known && file.is_there()) {
             let before = Some(KeptPlaces::load(file));
@@ -90,6 +91,7 @@ impl LayoutKeeper {
             return LayoutState::TooLarge;
         }
         self.read_kept(vault);
+        // By content and not by version: an edit that changes no link needs no new layout.
         let digest = graph.digest();
         let mut kept = self.kept.lock();
         let layout = kept.entry(vault.to_owned()).or_default();
@@ -99,9 +101,11 @@ impl LayoutKeeper {
         if let Some(work) = layout.work.as_ref().filter(|work| work.digest == digest) {
             return LayoutState::Working(work.progress.per_cent.load(Ordering::Relaxed));
         }
+        // The thread looks at the flag with every step, and ends soon.
         if let Some(work) = layout.work.take() {
             work.progress.is_obsolete.store(true, Ordering::Relaxed);
         }
+        // What is drawn now is a better start than what was kept.
         let known = match (&layout.drawn, &layout.before) {
             (Some(drawn), _) => drawn.places_of(graph),
             (None, Some(before)) => before.places_of(graph),
@@ -110,6 +114,7 @@ impl LayoutKeeper {
         // The same graph as before this start.
         if layout.drawn.is_none()
             && layout.before.as_ref().is_some_and(|before| before.digest == Some(digest))
+            // Complete, or not at all: a note without a place would be drawn in the middle.
             && let Some(places) = known.iter().copied().collect::<Option<Arc<[DrawnPoint]>>>()
         {
             let graph = Arc::clone(graph);
@@ -118,16 +123,19 @@ impl LayoutKeeper {
             return LayoutState::Ready(places);
         }
         // After edits it is soon done.
+        // Only a first layout of a large vault takes minutes.
         if graph.notes.len() > MANY_NOTES && !is_asked && layout.drawn.is_none() && layout.before.is_none() {
             return LayoutState::NotAsked;
         }
         let progress = Arc::new(LayoutProgress::default());
         layout.work = Some(LayoutWork { digest, progress: Arc::clone(&progress) });
+        // Before the thread is started, which takes the same lock at its end.
         drop(kept);
         let (kept, stopping) = (Arc::clone(&self.kept), self.stopping.clone());
         let (own_vault, graph) = (vault.to_owned(), Arc::clone(graph));
         let file = self.files.get(vault).cloned();
         let work = move || {
+            // Notes of a folder are drawn near each other.
             let groups: Vec<u32> = graph.notes.iter().map(|note| note.folder).collect();
             let task = LayoutTask { links: &graph.links, groups: &groups, known: &known };
             let places = task.run(&|done| {
@@ -135,11 +143,13 @@ impl LayoutKeeper {
                 !progress.is_obsolete.load(Ordering::Relaxed) && !*stopping.borrow()
             });
             // Stopped work leaves its place to the work that it was stopped for.
+            // Checked once more, since another layout may have been asked for during the last step.
             let Some(places) = places.filter(|_| !progress.is_obsolete.load(Ordering::Relaxed)) else { return };
             let places: Arc<[DrawnPoint]> = places.into();
             let drawn = DrawnGraph { digest, graph: Arc::clone(&graph), places: Arc::clone(&places) };
             let layout = VaultLayout { drawn: Some(drawn), ..VaultLayout::default() };
             kept.lock().insert(own_vault, layout);
+            // After the picture is shown: writing may wait for the disk.
             if let Some(file) = file {
                 let paths = graph.notes.iter().map(|note| note.path.as_str());
                 let by_path: Vec<(&str, DrawnPoint)> = paths.zip(places.iter().copied()).collect();
@@ -149,6 +159,7 @@ impl LayoutKeeper {
         match maintenance::run_aside("graph-layout", work) {
             Ok(()) => LayoutState::Working(0),
             Err(_) => {
+                // Or every later request would wait for work that never began.
                 self.kept.lock().entry(vault.to_owned()).or_default().work = None;
                 LayoutState::NoThread
             }

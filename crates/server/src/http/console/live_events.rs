@@ -46,6 +46,7 @@ pub(super) async fn stream(
     Extension(session): Extension<OpenSession>,
     headers: HeaderMap,
 ) -> Response {
+    // Browsers send the id of the last event when they connect again (HTML, server-sent events).
     let last = headers.get("last-event-id").and_then(|id| id.to_str().ok()).unwrap_or_default().to_owned();
     let most = if last.is_empty() { MOST_MISSED } else { MOST_RESUMED };
     let tails = console.ask(move |executor| {
@@ -85,6 +86,7 @@ impl LiveNews {
     /// Looks once. `None` if the server ends, or the owner has signed out.
     async fn look(mut self) -> Option<(Self, Option<Event>)> {
         let console = self.console.clone();
+        // Checked with every look: signing out in one window ends the streams of all.
         if !self.session.is_open(&console).await {
             return None;
         }
@@ -98,12 +100,14 @@ impl LiveNews {
 
     fn next(&mut self, executor: &Executor) -> Option<Event> {
         let told = |news: Value| Event::default().data(news.to_string());
+        // A reload tells everything at once, so what was missed need not be sent.
         if std::mem::take(&mut self.is_behind) {
             self.missed.clear();
             return Some(told(json!({ "kind": "reload" })));
         }
         // A queue that cannot be read now is read the next time.
         let waiting = executor.pending_count().ok().or(self.pending);
+        // Only a change is told. The first look always tells, because nothing was told before.
         if waiting != self.pending {
             self.pending = waiting;
             return Some(told(json!({ "kind": "pending", "count": waiting })));
@@ -112,6 +116,7 @@ impl LiveNews {
         let last = calls.iter().map(|call| call.text("ts")).max()?;
         let time = LocalTime::at(executor.now());
         let shown: Vec<Value> = calls.iter().map(|call| live_row(call, &time)).collect();
+        // The id is what a browser that comes back names as the last it has.
         Some(told(json!({ "kind": "calls", "calls": shown })).id(last))
     }
 }

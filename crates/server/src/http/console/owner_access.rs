@@ -64,6 +64,7 @@ impl OwnerAccess {
     /// Where clients over HTTP would find a server with these settings.
     fn configured_address(&self) -> String {
         let http = &self.config.http;
+        // The address in the settings, not one that a request named.
         let origin = match &http.public_url {
             Some(url) => url.origin.clone(),
             None => format!("http://{}", SocketAddr::new(http.host, http.port)),
@@ -78,6 +79,7 @@ impl OwnerAccess {
             Some(AuthMode::None) => Some(ConnectionStyle::Open),
             Some(AuthMode::Bearer | AuthMode::Jwt) => Some(ConnectionStyle::Token),
             Some(AuthMode::Oauth | AuthMode::Builtin) => Some(ConnectionStyle::SignIn),
+            // As `serve` decides it: a public address without a mode means signing in.
             None => http.public_url.is_some().then_some(ConnectionStyle::SignIn),
         }
     }

@@ -45,6 +45,7 @@ async fn show(State(console): ConsoleState, Extension(session): Extension<OpenSe
             Some(Err(refusal)) => problem = Some(refusal.shown()),
         }
     }
+    // The page is drawn in any case; the status is for programs that read it.
     let status = if problem.is_some() { StatusCode::BAD_REQUEST } else { StatusCode::OK };
     let frame = console.frame(ConsoleSection::SEARCH, &session).await;
     let AskedRows { query, view, note, vault, .. } = asked;
@@ -77,6 +78,7 @@ async fn export(
 ) -> Response {
     match asked.answer(console, MOST_EXPORTED).await {
         None => no_answer(),
+        // An export has no place for an explanation.
         Some(Err(_)) => refused(StatusCode::BAD_REQUEST, "The query cannot be answered; its page says why."),
         Some(Ok(answer)) => {
             let disposition = format!("attachment; filename=\"lapidary-query.{ending}\"");
@@ -106,6 +108,7 @@ struct QueryRefusal {
 
 impl AskedRows {
     fn of(console: &Console, parameters: &FormParameters) -> Self {
+        // Forms send `\r\n`, and positions in the query are counted with `\n`.
         let text = |name: &str| parameters.get(name).unwrap_or_default().replace("\r\n", "\n");
         let sort = parameters.get("sort").and_then(|column| column.parse().ok());
         Self {
@@ -113,6 +116,7 @@ impl AskedRows {
             view: text("view"),
             note: text("note"),
             vault: console.vault(parameters.get("vault")),
+            // A column that is already sorted is turned around by the next click; see `shown`.
             sort: sort.map(|column| (column, parameters.get("order") == Some("descending"))),
         }
     }
@@ -141,6 +145,7 @@ impl AskedRows {
     fn run(&self, executor: &Executor, principal: &Principal, most: usize) -> Result<Value, QueryRefusal> {
         let some = |text: &str| (!text.trim().is_empty()).then(|| text.to_owned());
         let (view, note) = (some(&self.view), some(&self.note));
+        // Pages of the tool are joined, as a person has no use for cursors.
         let pages = all_pages("rows", most, |cursor| {
             let arguments = json!({
                 "query": self.query, "view": view, "note": note, "cursor": cursor, "vault": self.vault,
@@ -162,6 +167,7 @@ impl AskedRows {
         let text = if is_base_file(&self.query) {
             let file = json!({ "file": self.query.trim(), "vault": self.vault });
             // If it cannot be read, the refusal has said so.
+            // Read by the same caller, so a base that is closed to it shows no line.
             facts(executor, principal, "file_read", file).ok()?["content"].as_str()?.to_owned()
         } else {
             self.query.clone()
@@ -171,6 +177,7 @@ impl AskedRows {
 
     fn table(&self, answer: &Value) -> QueryTable {
         let mut table = QueryTable::of(answer);
+        // Sorted here and not in the query, so that the query stays as the owner wrote it.
         if let Some((column, descends)) = self.sort {
             table.sort(column, descends);
         }
@@ -183,6 +190,7 @@ impl AskedRows {
             let sorted = self.sort.filter(|(column, _)| *column == at).map(|(_, descends)| descends);
             ShownColumn {
                 name: ShownText::line(name),
+                // A click on the column by which it is sorted turns the order around.
                 address: format!("/console/queries{}", self.address(Some((at, sorted == Some(false))))),
                 order: sorted.map(order),
             }

@@ -76,6 +76,7 @@ impl RestoreTarget {
                 (files(vault, &preview, &preview, &Amendment::default()), preview.digest().to_string())
             }
             // Nothing would change.
+            // The files are already as they were: there is nothing to approve.
             Outcome::Answered(_) => (Vec::new(), String::new()),
             outcome => return Some(Err(refusal(outcome))),
         };
@@ -128,6 +129,7 @@ async fn restore(
         Err(response) => return response,
     };
     let target = RestoreTarget::of(&console, id, &form);
+    // A form without a digest comes from a page that could not show the change.
     let Some(digest) = form.get("digest").and_then(|digest| digest.parse::<ContentHash>().ok()) else {
         return draw(&console, &session, &target, None).await;
     };
@@ -157,6 +159,7 @@ async fn draw(console: &Console, session: &OpenSession, target: &RestoreTarget, 
     let arguments = json!({ "limit": LOOKED_THROUGH, "vault": target.vault });
     let listed = match console.call("checkpoint_list", arguments).await {
         None => return no_answer(),
+        // A history that cannot be listed still lets a known change be taken back.
         Some(listed) => listed.unwrap_or_default(),
     };
     let changes = listed["checkpoints"].as_array().map(Vec::as_slice).unwrap_or_default();
@@ -175,6 +178,7 @@ async fn draw(console: &Console, session: &OpenSession, target: &RestoreTarget, 
     let shown = RestorePage {
         frame,
         entry: entry(change, &console.time(), target.vault.as_deref()),
+        // One that is not among the latest has later ones for certain.
         choices: choices(target, change, at.is_none_or(|at| at > 0)),
         offer,
         problem: problem.as_deref().map(ShownText::block),
@@ -192,6 +196,7 @@ fn choices(target: &RestoreTarget, change: &Value, has_later: bool) -> Vec<Resto
     };
     let mut choices = vec![choice("This change", None, false)];
     let files = change["files"].as_array().map(Vec::as_slice).unwrap_or_default();
+    // With a single file the first choice already is that file.
     if files.len() > 1 {
         let paths = files.iter().filter_map(|file| file["path"].as_str()).take(MOST_CHOICES);
         choices.extend(paths.map(|path| choice(&format!("Only {path}"), Some(path), false)));

@@ -32,9 +32,11 @@ async fn show(State(console): ConsoleState, Extension(session): Extension<OpenSe
     };
     let (found, problem) = match found {
         Ok(found) => (found, None),
+        // The page is drawn all the same, so that the words can be changed.
         Err(words) => (FoundNotes::default(), Some(ShownText::block(&words))),
     };
     let hits = found.hits.iter().map(|hit| {
+        // Before it is shown as text: the address needs the exact path.
         let open = console.obsidian_address(vault.as_deref(), hit.path());
         FoundNote {
             path: ShownText::line(hit.path()),
@@ -102,6 +104,7 @@ impl FoundPassage {
         let words = hit["foundWords"].as_array().into_iter().flatten();
         let words: Vec<String> = words.filter_map(Value::as_str).map(str::to_owned).collect();
         let excerpt = without_properties(hit["excerpt"].as_str().unwrap_or_default(), &words);
+        // Line breaks and indentation take room in a list and say nothing there.
         let passage = excerpt.split_whitespace().collect::<Vec<_>>().join(" ");
         Self { passage, words, hit }
     }
@@ -111,6 +114,7 @@ impl FoundPassage {
     }
 
     fn section(&self) -> Option<&str> {
+        // The last heading is the one above the passage.
         self.hit["section"].as_str()?.rsplit("::").next().filter(|section| !section.is_empty())
     }
 
@@ -126,6 +130,7 @@ impl Console {
             return Some(Ok(FoundNotes::default()));
         }
         let arguments = json!({
+            // One passage for each note, so that more notes fit.
             "mode": "omnisearch", "query": words, "contextLength": CONTEXT, "maxMatchesPerHit": 1, "vault": vault,
         });
         Some(self.call(TOOL, arguments).await?.map(|mut answer| {

@@ -27,6 +27,7 @@ pub(super) struct OpenSession(SecretText);
 impl OpenSession {
     /// Pages of other sites can send a form here, but do not know this.
     pub(super) fn form_token(&self) -> String {
+        // Derived from the session and never stored; knowing it does not reveal the session.
         ContentHash::of(format!("form of {}", self.0.reveal()).as_bytes()).to_string()
     }
 
@@ -39,6 +40,7 @@ impl OpenSession {
 
     pub(super) fn is_form_token(&self, given: &str) -> bool {
         let digest = |text: &str| ContentHash::of(text.as_bytes());
+        // By hashes in constant time, so that answers do not tell how much of a guess is right.
         is_same_digest(&digest(given), &digest(&self.form_token()))
     }
 }
@@ -46,6 +48,7 @@ impl OpenSession {
 impl Console {
     /// Whether a request comes over TLS, as far as its page says.
     fn is_https(&self, headers: &HeaderMap) -> bool {
+        // Behind a proxy only the origin of the page shows that it came over TLS.
         let origin = headers.get(header::ORIGIN).and_then(|origin| origin.to_str().ok());
         origin.unwrap_or(self.0.site.address()).starts_with("https://")
     }
@@ -60,6 +63,7 @@ impl Console {
 /// Lets requests of an open session through, and shows others where to sign in.
 pub(super) async fn require_session(State(console): ConsoleState, mut request: Request, next: Next) -> Response {
     // A page of another site that sends a form.
+    // Also checked by the form token; this ends such requests before anything is read.
     if !is_safe(request.method()) && is_foreign(request.headers(), |origin| console.0.site.is_own(origin)) {
         return refused(StatusCode::FORBIDDEN, "This was sent by another site.");
     }
@@ -85,6 +89,7 @@ pub(super) async fn require_session(State(console): ConsoleState, mut request: R
 
 pub(super) async fn sign_in(State(console): ConsoleState, request: Request) -> Response {
     let address = console.0.door.address(&request);
+    // Before the form is read, so that a stranger cannot make the server work.
     if let Err(limit) = console.0.door.visit(&address) {
         return too_fast(&limit);
     }
@@ -105,6 +110,7 @@ pub(super) async fn sign_in(State(console): ConsoleState, request: Request) -> R
         }
     };
     match signed_in {
+        // Redirected with 303, so that reloading the page does not send the passphrase again.
         Ok(session) => to_start(console.0.door.cookie(Some(&session), is_https)),
         Err(SignInRefusal::Wrong) => console.sign_in_page(StatusCode::FORBIDDEN, Some(problem)).await,
         Err(SignInRefusal::TooFast(limit)) => too_fast(&limit),
@@ -125,6 +131,7 @@ pub(super) async fn sign_out(
     };
     let everywhere = form.get("everywhere").is_some();
     let closed = console.0.door.ask(move |store| {
+        // A lost computer is why one signs out everywhere.
         if everywhere { store.close_owner_sessions() } else { store.close_owner_session(&session.0) }
     });
     match closed.await {
@@ -146,6 +153,7 @@ fn too_fast(limit: &TooFast) -> Response {
         StatusCode::TOO_MANY_REQUESTS,
         "Too many tries. Wait a few minutes. A browser that is signed in already is not affected.",
     );
+    // Rounded up: a client that waits exactly that long gets through.
     response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
     response
 }

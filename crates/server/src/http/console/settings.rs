@@ -60,12 +60,14 @@ async fn change(
     };
     let is_approved = form.get("decision") == Some("write");
     // What is written is what was shown, to the byte. Anything else is shown first.
+    // The digest covers the file as it was read, so a change by another program is noticed as well.
     if !is_approved || form.get("digest") != Some(planned.digest().as_str()) {
         let notice = is_approved.then_some("This is not what was on the page before: the file has changed meanwhile.");
         return planned.draw(&console, &session, &form, notice).await;
     }
     let access = console.0.owner.settings.clone();
     let date = console.0.clock.timestamp();
+    // The store compares once more while it writes: the file may have changed since the digest was made.
     let written = tokio::task::spawn_blocking(move || access.write(&planned.read, &planned.text, &date));
     let (heading, text, is_done) = match written.await {
         Ok(Ok(copy)) => {
@@ -92,16 +94,19 @@ struct PlannedChange {
 impl PlannedChange {
     fn new(access: &SettingsAccess, form: &FormParameters) -> Result<Self, String> {
         let read = access.read()?;
+        // Edits keep the owner's text by position, which is only written for TOML.
         if read.is_json() {
             return Err("The file is JSON, which is only edited by hand.".to_owned());
         }
         let (name, value) = (form.get("name").unwrap_or_default(), form.get("value").unwrap_or_default());
         let old = read.text.as_deref().unwrap_or_default();
+        // A key has at most one dot: the section and its name.
         let path: Vec<&str> = name.splitn(2, '.').collect();
         let edited = match form.get("change") {
             Some("text") => Ok(with_line_ends_of(old, value)),
             Some("vault-in") => with_setting(old, &["vaults", name], &SettingValue::Text(value.trim().to_owned())),
             Some("vault-out") => without_setting(old, &["vaults", name]),
+            // A lock on the list holds for every switch.
             Some("tool") => switched(old, &changeable(&read, "tools.exclude")?.typed, name, value == "on"),
             Some(change @ ("set" | "unset")) => {
                 let form = match APPROVAL_PARTS.iter().any(|(part, _)| *part == name) {
@@ -117,9 +122,11 @@ impl PlannedChange {
             _ => return Err("The form has no change.".to_owned()),
         };
         let text = edited.map_err(|error: SettingsTextError| sentence(&error.to_string()))?;
+        // Nothing to show and nothing to write.
         if text == old {
             return Err("That is what the file says already.".to_owned());
         }
+        // By a start on paper: a file that would stop the server is never written.
         let warnings = access.check(&read.file, &text).map_err(|problem| format!("Nothing was changed: {problem}"))?;
         Ok(Self { read, text, warnings })
     }
@@ -132,6 +139,7 @@ impl PlannedChange {
             .as_deref()
             .map_or_else(|| "no file".to_owned(), |text| ContentHash::of(text.as_bytes()).to_string());
         let new = ContentHash::of(self.text.as_bytes());
+        // The place as well, since another file may be named by then.
         ContentHash::of(format!("{} {old} {new}", self.read.file.display()).as_bytes()).to_string()
     }
 
@@ -152,6 +160,8 @@ impl PlannedChange {
                 path: file,
                 action: ShownText::line(if self.read.text.is_some() { "is changed" } else { "is created" }),
                 diff: FileDiff::between(
+                    // The diff is of texts without secrets. A change of a secret is then not visible, but secrets
+                    // cannot be changed here.
                     self.read.text.as_deref().map(|text| without_secrets(text, &secrets)).as_deref(),
                     Some(&without_secrets(&self.text, &secrets)),
                     &|_| String::new(),
@@ -196,6 +206,7 @@ fn lock_of(setting: &ShownSetting) -> Option<String> {
 fn switched(old: &str, typed: &str, tool: &str, on: bool) -> Result<String, SettingsTextError> {
     let mut excluded: Vec<String> =
         typed.lines().flat_map(|line| line.split(',')).map(|word| word.trim().to_owned()).collect();
+    // Lists may spell a tool with dots.
     excluded.retain(|word| !word.is_empty() && word.replace('.', "_") != tool);
     if !on {
         excluded.push(tool.to_owned());
@@ -220,6 +231,7 @@ fn sentence(words: &str) -> String {
 
 async fn draw(console: &Console, session: &OpenSession, status: StatusCode, problem: Option<&str>) -> Response {
     let access = console.0.owner.settings.clone();
+    // The file may be on a slow disk.
     let read = match tokio::task::spawn_blocking(move || access.read()).await {
         Ok(Ok(read)) => read,
         Ok(Err(error)) => return broken(console, session, &error).await,
@@ -233,11 +245,13 @@ async fn draw(console: &Console, session: &OpenSession, status: StatusCode, prob
     };
     let mut groups: Vec<SettingsGroup> = Vec::new();
     for setting in &read.shown {
+        // Settings come in order of their sections.
         if groups.last().is_none_or(|group| group.title != setting.section) {
             groups.push(SettingsGroup { title: setting.section, settings: Vec::new() });
         }
         let Some(group) = groups.last_mut() else { continue };
         group.settings.push(row(setting));
+        // The table of this setting has no form, so its two decisions have rows.
         if setting.key == Some("approval") {
             group.settings.extend(approval_rows(setting, config));
         }
@@ -299,6 +313,7 @@ fn without_secrets(text: &str, secrets: &[&str]) -> String {
 
 /// The text of the file for a form. One with a secret in it is not sent to a page.
 fn editable_text(read: &ReadSettings) -> Option<String> {
+    // A secret in the environment is not in the text.
     let has_secret = read.shown.iter().any(|setting| setting.is_secret && setting.source == SettingSource::File);
     (!has_secret && !read.is_json()).then(|| read.text.as_deref().unwrap_or_default().replace("\r\n", "\n"))
 }
@@ -319,6 +334,7 @@ fn vaults(console: &Console, read: &ReadSettings) -> Vec<SettingsVault> {
         name: ShownText::line(&vault.name),
         key: vault.name.clone(),
         path: ShownText::line(&vault.path.display().to_string()),
+        // Vaults of other sources cannot be taken out of the file.
         is_in_file: is_of_file && !is_demo,
     };
     console.0.owner.vaults.iter().map(vault).collect()
@@ -331,6 +347,7 @@ fn switch(entry: &CatalogueEntry) -> ToolSwitch {
         effect: entry.spec.effect.name(),
         is_on: !matches!(entry.standing, ToolStanding::Off(_)),
         because: match entry.standing {
+            // What another rule decided is explained; what the switch decided needs no explanation.
             ToolStanding::Off(off) if !decides(off) => Some(tool_standing::in_words(entry.standing).1),
             _ => None,
         },
@@ -341,6 +358,7 @@ fn row(setting: &ShownSetting) -> SettingRow {
     let typed = setting.typed.clone();
     SettingRow {
         name: setting.name,
+        // The texts are Markdown, of which the page shows none.
         about: ShownText::line(&setting.about.replace('`', "")),
         value: ShownText::line(&setting.value.replace('`', "")),
         origin: setting.origin.as_deref().map(ShownText::line),
@@ -356,6 +374,7 @@ fn row(setting: &ShownSetting) -> SettingRow {
             }
             SettingForm::Line => SettingField::Line(typed),
             SettingForm::List => SettingField::List(typed),
+            // Too much for a field: it is edited in the text of the file.
             SettingForm::Table => SettingField::Text,
         },
         lock: lock_of(setting).map(|lock| ShownText::line(&lock)),
@@ -375,6 +394,7 @@ fn approval_rows(setting: &ShownSetting, config: &Config) -> Vec<SettingRow> {
             origin: setting.origin.as_deref().map(ShownText::line),
             field: SettingField::Choice { options: words(&DECISIONS), chosen },
             lock: lock_of(setting).map(|lock| ShownText::line(&lock)),
+            // They are taken out together with their table.
             is_in_file: false,
         }
     };

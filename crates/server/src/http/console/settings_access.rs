@@ -44,6 +44,7 @@ impl SettingsAccess {
     }
 
     pub(super) fn read(&self) -> Result<ReadSettings, String> {
+        // Without a vault: the page must open even if the configured vault is gone.
         let sources = sources(&self.flags, &self.surroundings, false);
         let file = lapidary_config::file_path(&sources).map_err(|error| error.to_string())?;
         let file = file.ok_or("there is no home folder; name a file with --config")?;
@@ -55,10 +56,12 @@ impl SettingsAccess {
 
     /// Whether a server would start with this text: what it would warn of, or why not.
     pub(super) fn check(&self, file: &Path, text: &str) -> Result<Vec<String>, String> {
+        // The same function as for the start of a server, with one file replaced in memory.
         let loaded = configure_edited(&self.flags, &self.surroundings, file, text)?;
         // The copy of the demo vault is not made for a check.
         if loaded.config.vaults != VaultsConfig::Demo {
             let purpose = ExecutorPurpose { every_profile: false, waits_for_index: false };
+            // Assembled and dropped: profiles, rules and paths are only checked by that.
             assemble(&loaded.config, purpose).map_err(|error| error.to_string())?;
         }
         Ok(loaded.warnings)
@@ -67,6 +70,7 @@ impl SettingsAccess {
     /// Replaces the file if it is still as it was read; the result is where the old one is kept.
     pub(super) fn write(&self, read: &ReadSettings, text: &str, date: &str) -> Result<Option<PathBuf>, String> {
         let written =
+            // Given the text that was read, so that a file that changed meanwhile is left alone.
             SettingsFile::new(&read.file).and_then(|settings| settings.replace(read.text.as_deref(), text, date));
         written.map_err(|error| format!("{}: {error}", read.file.display()))
     }

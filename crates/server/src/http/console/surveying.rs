@@ -33,9 +33,11 @@ impl Console {
         let time = self.time();
         let payload = match self.read(SurveyVault { vault: vault.clone() }).await? {
             Ok(ReadPayload::Survey(survey)) => survey,
+            // Another payload would be a bug in the executor; the page says that there is no answer.
             Ok(_) => return None,
             Err(words) => return Some(Err(words)),
         };
+        // Off the async threads: who links to whom is computed for the whole vault.
         self.ask(move |_| {
             let mut survey = *payload;
             let graph = Arc::new(std::mem::take(&mut survey.graph));
@@ -80,6 +82,7 @@ impl SurveyedVault {
     /// All notes, those with the most links first, then in path order.
     pub(super) fn by_links(&self) -> Vec<u32> {
         let mut numbers: Vec<u32> = (0_u32..).take(self.graph.notes.len()).collect();
+        // The sort is stable, so equal notes stay in path order.
         numbers.sort_by_key(|number| std::cmp::Reverse(self.neighbours.degree(*number)));
         numbers
     }

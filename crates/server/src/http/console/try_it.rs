@@ -46,6 +46,7 @@ async fn list(State(console): ConsoleState, Extension(session): Extension<OpenSe
         wanted.iter().all(|word| text.contains(word))
     };
     let entries = console.0.executor.grant().profile.catalogue.entries();
+    // In the order of the groups, and empty ones are left out, so that a filter shows only what fits.
     let group = |group: ToolGroup| {
         let own = entries.iter().filter(|entry| entry.spec.declaration.group == group).filter(fits);
         ListedGroup { name: group.name(), tools: own.map(listed).collect() }
@@ -85,6 +86,7 @@ async fn show(
     let parameters = query(&request);
     let callers = console.callers().await;
     let Some(asking) = ToolAsking::new(&callers, parameters.get("caller"), &tool) else { return nothing_here().await };
+    // Examples are numbered as the tool lists them.
     let example = parameters.get("example").and_then(|number| number.parse::<usize>().ok());
     let example = example.and_then(|number| asking.entry.tool.examples().into_iter().nth(number));
     let arguments = match example.map(|example| example.input) {
@@ -120,6 +122,7 @@ async fn call(
             asking.draw(&console, &session, typed, notice, None).await
         }
         decision => {
+            // The name of the argument differs by family, so the tool says it.
             let dry_run = asking.spec().dry_run.filter(|_| decision == Some("dry"));
             arguments.extend(dry_run.map(|argument| (argument.to_owned(), Value::Bool(true))));
             match asking.tried(&console, arguments).await {
@@ -140,6 +143,7 @@ struct ToolAsking<'c> {
 impl<'c> ToolAsking<'c> {
     fn new(callers: &'c [ChosenCaller], key: Option<&str>, tool: &str) -> Option<Self> {
         let caller = client_choice::chosen(callers, key)?;
+        // In the catalogue of the chosen caller: what it has no right to cannot be tried in its place.
         let entry = caller.grant.profile.catalogue.find(tool).ok()?;
         Some(Self { callers, caller, entry })
     }
@@ -152,6 +156,7 @@ impl<'c> ToolAsking<'c> {
         let spec = self.spec();
         // Only arguments at the top have fields of their own.
         let paths = spec.declaration.paths.iter().filter_map(|path| path.pointer.strip_prefix('/'));
+        // Paths and hashes have one line, whatever the schema says.
         let lines: Vec<&str> = paths.chain(spec.expected_hash).collect();
         ArgumentForm::new(spec.input(), &lines)
     }
@@ -170,6 +175,7 @@ impl<'c> ToolAsking<'c> {
     fn read(&self, sent: &FormParameters) -> (TypedArguments, Option<Map<String, Value>>) {
         if sent.get("typed") != Some("json") {
             let mut form = self.form();
+            // Arguments are prefixed, so that none can be mistaken for a field of the page.
             let arguments = form.read(|name| sent.get(&format!("argument-{name}")));
             return (TypedArguments::Form(form), arguments);
         }
@@ -197,6 +203,7 @@ impl<'c> ToolAsking<'c> {
             TypedArguments::Form(form) => form.fields.iter().any(|field| field.problem.is_some()),
             TypedArguments::Json { problem, .. } => problem.is_some(),
         };
+        // The page is drawn in any case; the status is for programs that read it.
         let status = if is_wrong { StatusCode::BAD_REQUEST } else { StatusCode::OK };
         let drawn = TryPage {
             frame: console.frame(ConsoleSection::TRY_IT, session).await,
@@ -223,9 +230,11 @@ impl<'c> ToolAsking<'c> {
         }
         let mut invocation = Invocation::tool(spec.name(), arguments.clone(), principal);
         let is_preview = !self.caller.is_owner() && may_write(spec);
+        // Only for others: the owner's own call is real, as on the command line.
         invocation.review = is_preview.then_some(OwnerReview::Preview);
         let cancel = executor.cancel(&invocation);
         let outcome = executor.execute(invocation, cancel).await;
+        // Links need the vault even if the call did not name it.
         let vault = console.vault(arguments.get("vault").and_then(Value::as_str));
         let sent = json!({ "method": "tools/call", "params": { "name": spec.name(), "arguments": arguments } });
         let words = format!("call {} {}", spec.name(), quoted_word(&Value::Object(arguments).to_string()));
@@ -235,6 +244,7 @@ impl<'c> ToolAsking<'c> {
             notice: None,
             link: None,
             request: ShownText::block(&format!("{sent:#}")),
+            // The same call for a terminal, with the options that this server was started with.
             command: console.0.owner.hint.command(&words),
             text: None,
             structured: None,
@@ -288,6 +298,7 @@ fn with_reply(tried: TriedCall, reply: &RenderedReply) -> TriedCall {
     let text = reply.text().join("\n");
     TriedCall {
         text: Some(reply_part(&text, text.len())),
+        // The size is that of the wire, not of the laid out text.
         structured: Some(reply_part(&laid_out, reply.structured().len())),
         ..tried
     }

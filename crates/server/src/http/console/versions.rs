@@ -46,12 +46,14 @@ async fn show(State(console): ConsoleState, Extension(session): Extension<OpenSe
     // Newest first; a version is what was there before a change, and the last one is the present.
     let changes: Vec<&Value> = listed["checkpoints"].as_array().into_iter().flatten().rev().collect();
     let newest = changes.len();
+    // A number beyond the list means the present.
     let at = parameters.get("at").and_then(|at| at.parse().ok()).unwrap_or(newest).min(newest);
     let with_now = parameters.get("with") == Some("now");
     let note = NoteHistory { console: &console, path, vault: vault.as_deref(), changes: &changes };
     let mut text = None;
     let mut files = Vec::new();
     if newest > 0 {
+        // The first version has nothing before it.
         let against = if with_now { Some(newest) } else { at.checked_sub(1) };
         let other = match against {
             Some(other) => note.text(other).await,
@@ -124,6 +126,7 @@ impl NoteHistory<'_> {
     }
 
     fn file_of<'c>(&self, change: &'c Value) -> Option<&'c Value> {
+        // Under either name: the change that moved the note belongs to its history.
         let is_it = |file: &&Value| file["path"] == self.path || file["movedTo"] == self.path;
         change["files"].as_array()?.iter().find(is_it)
     }

@@ -40,6 +40,7 @@ impl AuthorizationServer {
         // Before anything is parsed or looked up: a stranger must not be able to make the server work.
         self.door.visit(&address).map_err(wait_page)?;
         let query = request.uri().query().unwrap_or_default().to_owned();
+        // The text is kept as well: after signing in, the browser comes back to exactly this request.
         let parameters = FormParameters::parse(&query).map_err(|error| broken_link(&error.to_string()))?;
         match self.owner(request.headers()).await? {
             Some(session) => self.decide(&parameters, &session).await,
@@ -58,6 +59,7 @@ impl AuthorizationServer {
             FormTrouble::Unread(response) => response,
         })?;
         match (form.get("action"), session) {
+            // Also within a session: the owner may sign in again after it has expired in another tab.
             (Some("sign-in"), _) => self.sign_in(&form, &address).await,
             (Some("consent"), Some(session)) => self.consent(&form, &session, &address).await,
             // The session ended while the page was open. Signing in again starts from the client, whose request is gone
@@ -89,6 +91,7 @@ impl AuthorizationServer {
                 let found = self.described(&url).await;
                 Some(found.map_err(|reason| error_page(StatusCode::BAD_REQUEST, title, &explained(reason)))?)
             }
+            // Not a document, so it has to be registered; an unknown id is refused below.
             None => self.registered(parameters).await?,
         };
         match check_authorization(parameters, client, &self.rules) {
@@ -123,6 +126,7 @@ impl AuthorizationServer {
     /// A client that has registered itself.
     async fn registered(self: &Arc<Self>, parameters: &FormParameters) -> Result<Option<OAuthClient>, Response> {
         let Some(id) = parameters.get("client_id").map(str::to_owned) else { return Ok(None) };
+        // Off the async threads, like every look into the database.
         self.door.ask(move |store| store.find_client(&id)).await.map_err(trouble_page)
     }
 
@@ -144,6 +148,7 @@ impl AuthorizationServer {
             },
         };
         let returns_to = parameters.get("redirect_uri").map(RedirectUri::parse);
+        // Shown before it is proven, so at least it has to be an address that could be shown.
         let returns_to = match returns_to {
             Some(None) => return Err(unknown_request("The address to return to cannot be used.")),
             Some(Some(address)) if address.is_loopback() => "a program on this computer".to_owned(),
@@ -168,6 +173,7 @@ impl AuthorizationServer {
             Err(SignInRefusal::TooFast(limit)) => return Err(wait_page(limit)),
             Err(SignInRefusal::Trouble(trouble)) => return Err(trouble_page(trouble)),
         };
+        // The cookie is for TLS only where the server has it; a browser would drop it otherwise.
         let cookie = self.door.cookie(Some(&session), self.is_https());
         // Back to the request, which is now shown in full.
         let mut response = see_other(&format!("/authorize?{query}"));
@@ -187,6 +193,7 @@ impl AuthorizationServer {
         let request = request.ok_or_else(too_late)?;
         match form.get("decision") {
             Some("deny") => {
+                // Without the name of the client, which a stranger chose.
                 tracing::info!("the owner denied a request for access");
                 self.door.record(SecurityEventKind::Denied, &request.client.name, address).await;
                 return Ok(see_other(&request.denied(&self.rules)));
@@ -209,6 +216,7 @@ impl AuthorizationServer {
                 tracing::info!("the owner granted access");
                 Ok(see_other(&address))
             }
+            // It may have deleted its registration while the page was open.
             None => Err(unknown_request("This program is no longer registered here. Connect it again.")),
         }
     }

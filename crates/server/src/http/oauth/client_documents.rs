@@ -34,6 +34,7 @@ impl KeptDocuments {
         if self.0.len() >= MAX_DOCUMENTS {
             self.0.retain(|_, document| now < document.until);
         }
+        // If all that are kept are still valid, a new one is simply fetched again next time.
         if self.0.len() < MAX_DOCUMENTS {
             self.0.insert(url.as_str().to_owned(), KeptDocument { client, until: now + life });
         }
@@ -43,15 +44,18 @@ impl KeptDocuments {
 impl AuthorizationServer {
     /// The client that is described at this address, or why it cannot be known.
     pub(super) async fn described(&self, url: &ClientDocumentUrl) -> DocumentResult {
+        // The lock is not held while the document is fetched.
         let kept = self.memory.lock().documents.find(url, self.started.elapsed());
         let found = match kept {
             Some(kept) => kept,
             None => self.fetched(url).await,
         };
+        // Well-known clients work even if their document cannot be fetched.
         found.or_else(|reason| url.built_in().ok_or(reason))
     }
 
     async fn fetched(&self, url: &ClientDocumentUrl) -> DocumentResult {
+        // Counted for all together: only the owner causes these, so an address says nothing.
         if self.memory.lock().rates.document(self.started.elapsed()).is_err() {
             return Err("too many documents were fetched in the last minute; try again soon".to_owned());
         }
@@ -69,6 +73,7 @@ impl AuthorizationServer {
                 (Err(reason), FAILURE_KEPT)
             }
         };
+        // Failures are kept too, so that reloading the page does not repeat a slow request.
         self.memory.lock().documents.keep(url, client.clone(), life, self.started.elapsed());
         client
     }

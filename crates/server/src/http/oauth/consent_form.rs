@@ -46,6 +46,7 @@ impl ConsentOffer {
     pub(super) fn new(grants: &GrantMaker, request: &AuthorizationRequest) -> Self {
         let asked = asked_effect(request);
         let profiles: Vec<(String, Effect)> =
+            // A profile beyond what was asked for would give the client nothing, because scopes narrow it again.
             grants.profiles().into_iter().filter(|(_, most)| *most <= asked).collect();
         let is_offered = |name: &str| profiles.iter().any(|(offered, _)| offered == name);
         let of_request = match asked {
@@ -70,6 +71,7 @@ impl ConsentOffer {
     }
 
     pub(super) fn chosen(&self, form: &FormParameters) -> ConsentChoice {
+        // By the vaults that exist, so a form cannot name another.
         let is_chosen = |vault: &&String| form.named(VAULT).any(|chosen| chosen == vault.as_str());
         ConsentChoice {
             profile: form.get("profile").unwrap_or_default().to_owned(),
@@ -98,12 +100,14 @@ impl ConsentOffer {
             return Err(format!("Write at most {MOST_FOLDERS} folders."));
         }
         for folder in &folders {
+            // Checked while the owner looks at the form: later it would only be a token that does not work.
             PathPrefix::parse(folder).map_err(|error| format!("{folder}: {error}"))?;
         }
         let lifetime = LIFETIMES.iter().find(|(word, _)| *word == choice.lifetime).map(|(word, _)| word.parse());
         let Some(lasts_until) = lifetime.and_then(|life: Result<TokenLifetime, _>| life.ok()?.end(now)) else {
             return Err("Choose for how long.".to_owned());
         };
+        // `read_only` wins over the profile, also in what the client is told that it got.
         let most = if choice.read_only { Effect::Read } else { *most };
         let is_within = |scope: &&String| match scope.as_str() {
             "vault:destroy" => most >= Effect::Destroy,

@@ -32,6 +32,7 @@ impl ConsentTickets {
     ) {
         self.0.retain(|ticket| now < ticket.until);
         if self.0.len() >= MAX_OPEN_TICKETS {
+            // The oldest page is given up; its form says that it is no longer valid.
             self.0.pop_front();
         }
         let (ticket, session) = (ticket.digest(), session.digest());
@@ -41,7 +42,9 @@ impl ConsentTickets {
     /// The request that a page showed, if this session may answer it and has not done so yet.
     pub(super) fn take(&mut self, ticket: &str, session: &SecretText, now: Duration) -> Option<AuthorizationRequest> {
         let (ticket, session) = (ContentHash::of(ticket.as_bytes()), session.digest());
+        // Both have to fit, so a ticket that leaks is useless in another browser.
         let at = self.0.iter().position(|known| known.ticket == ticket && known.session == session)?;
+        // Removed even if it has expired: no ticket is looked at twice.
         self.0.remove(at).filter(|known| now < known.until).map(|known| known.request)
     }
 }

@@ -44,15 +44,18 @@ impl IssuerKeyCache {
             return Some(keys);
         }
         let _one_at_a_time = self.fetching.lock().await;
+        // Looked at again, since the holder of the lock before may have fetched them.
         if let Some(keys) = self.younger_than(FRESH_FOR) {
             return Some(keys);
         }
         self.fetch_unless_tried(AFTER_FAILURE).await;
+        // An issuer that is down for an hour does not lock out all its clients.
         self.younger_than(USABLE_FOR)
     }
 
     /// Newer keys, because a token names one that is not among these. `None` if it is too early to look again.
     pub(crate) async fn newer(&self, than: &Arc<IssuerKeys>) -> Option<Arc<IssuerKeys>> {
+        // By identity: another fetch made another value, even if its keys are the same.
         let is_newer = |keys: &Arc<IssuerKeys>| !Arc::ptr_eq(keys, than);
         let _one_at_a_time = self.fetching.lock().await;
         if let Some(keys) = self.younger_than(FRESH_FOR).filter(is_newer) {
@@ -80,6 +83,7 @@ impl IssuerKeyCache {
         });
         let fetched = fetched.await.unwrap_or_else(|_| Err("it could not be fetched".to_owned()));
         let mut kept = self.kept.lock();
+        // Also after a failure, which is what the pauses are for.
         kept.tried = Some(ElapsedTime::start());
         match fetched {
             Ok(keys) => kept.keys = Some((Arc::new(keys), ElapsedTime::start())),

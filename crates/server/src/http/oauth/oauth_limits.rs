@@ -18,6 +18,7 @@ pub(super) struct OAuthRates {
 impl Default for OAuthRates {
     fn default() -> Self {
         Self {
+            // A count and its seconds: sixty a minute for one address.
             tokens: at_most(60.0, 60.0),
             registrations: at_most(20.0, 600.0),
             all_registrations: at_most(200.0, 3600.0),
@@ -33,6 +34,7 @@ impl OAuthRates {
 
     pub(super) fn registration(&mut self, address: &str, now: Duration) -> Result<(), TooFast> {
         self.registrations.take(address, now)?;
+        // An own limit for all, because registrations are stored and addresses are cheap.
         self.all_registrations.take(ALL, now)
     }
 

@@ -66,12 +66,14 @@ impl OutgoingFetch {
     /// Blocks; call it where that is harmless.
     pub(super) fn get(&self, url: &str, most_bytes: u64) -> Result<FetchedJson, FetchError> {
         let mut response = self.0.get(url).call()?;
+        // A redirect is a status like any other that is not 200: it is not followed.
         if response.status() != StatusCode::OK {
             return Err(FetchError::Status(response.status()));
         }
         let text = |name: header::HeaderName| response.headers().get(name).and_then(|value| value.to_str().ok());
         let kind = text(header::CONTENT_TYPE).unwrap_or_default().to_ascii_lowercase();
         let essence = kind.split(';').next().unwrap_or_default().trim();
+        // A page of HTML would mean that the address is not a document.
         if essence != "application/json" && !essence.ends_with("+json") {
             return Err(FetchError::NotJson);
         }
@@ -83,6 +85,7 @@ impl OutgoingFetch {
 
 fn max_age(control: &str) -> Option<Duration> {
     let parts = control.split(',').map(|part| part.trim().to_ascii_lowercase());
+    // The first that can be read. What it means is clamped where it is used.
     parts.filter_map(|part| part.strip_prefix("max-age=")?.parse().ok()).next().map(Duration::from_secs)
 }
 
@@ -101,6 +104,7 @@ impl<R: Resolver> Resolver for PublicAddresses<R> {
 
 /// Whether an address is one of the open internet, and of no network that only this computer can reach.
 fn is_public(address: IpAddr) -> bool {
+    // An address of version 4 inside one of version 6 is judged as what it reaches.
     match address.to_canonical() {
         IpAddr::V4(address) => is_public_v4(address),
         IpAddr::V6(address) => is_public_v6(address),

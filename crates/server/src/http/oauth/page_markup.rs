@@ -106,6 +106,7 @@ pub(super) fn sign_in_page(status: StatusCode, request: &UnprovenRequest<'_>, pr
         problem.unwrap_or_default(),
         escaped(request.query),
     );
+    // The form leads back to this server only.
     page(status, "Sign in", &main, "")
 }
 
@@ -118,6 +119,7 @@ pub(super) fn consent_page(
 ) -> Response {
     let status = if problem.is_some() { StatusCode::BAD_REQUEST } else { StatusCode::OK };
     let problem = problem.map(|problem| format!("<p class=\"problem\" role=\"alert\">{}</p>\n", escaped(problem)));
+    // Fixed words, never those of the client: what is asked for has to be comparable between programs.
     let asks: Vec<&str> = match asked_effect(request) {
         Effect::Read => vec!["read and search your notes"],
         Effect::Write => vec!["read and search your notes", "create and change notes; you can undo this"],
@@ -138,12 +140,14 @@ pub(super) fn consent_page(
         escaped(ticket),
         fields(offer, choice),
     );
+    // Browsers check the redirect that answers a form against the same rule.
     page(status, "Give access", &main, &request.redirect.origin())
 }
 
 /// Who asks, how far that is proven, and where the answer goes.
 fn who(request: &AuthorizationRequest) -> String {
     let (name, place) = (escaped(&request.client.name), escaped(&request.redirect.shown_place()));
+    // The host is what was proven; the rest of the address is chosen by the client.
     let host = request.client.id.strip_prefix("https://").and_then(|rest| rest.split('/').next()).map(escaped);
     let (host, class, mark) = match (request.client.source, host) {
         (ClientSource::Document, Some(host)) => {
@@ -173,6 +177,7 @@ fn fields(offer: &ConsentOffer, choice: &ConsentChoice) -> String {
         .iter()
         .map(|(name, most)| {
             let checked = if *name == choice.profile { " checked" } else { "" };
+            // The owner chose these names; they are escaped like any other text.
             let name = escaped(name);
             let words = match most {
                 Effect::Read => "read and search",
@@ -192,6 +197,7 @@ fn fields(offer: &ConsentOffer, choice: &ConsentChoice) -> String {
             let checked = if choice.vaults.contains(vault) { " checked" } else { "" };
             let vault = escaped(vault);
             format!(
+                // With a prefix, so that no vault can have the name of another field.
                 "<label class=\"choice\"><input type=\"checkbox\" name=\"{VAULT}{vault}\" value=\"on\"{checked}> \
                  <span>{vault}</span></label>\n"
             )

@@ -61,6 +61,7 @@ impl PublicDocuments {
     pub(in crate::http) fn routes(&self) -> Router {
         let mut router = Router::new();
         let resource = Bytes::from(self.of_resource().to_string());
+        // At the root and behind the path: RFC 9728 has the second, and many clients ask for the first.
         for path in [RESOURCE_METADATA.to_owned(), format!("{RESOURCE_METADATA}{}", self.endpoint)] {
             let resource = resource.clone();
             router = router.route(&path, get(|| async { document(resource) }));
@@ -78,6 +79,7 @@ impl PublicDocuments {
     }
 
     fn of_resource(&self) -> Value {
+        // The address as clients know it, letter by letter: they compare it with what they asked for.
         let address = format!("{}{}", self.origin, self.endpoint);
         let mut document = json!({
             "resource": self.resource.as_ref().unwrap_or(&address),
@@ -110,6 +112,7 @@ impl PublicDocuments {
             "token_endpoint_auth_methods_supported": methods,
             "revocation_endpoint_auth_methods_supported": methods,
             "code_challenge_methods_supported": ["S256"],
+            // `offline_access` is how clients ask for a refresh token; it is not a right.
             "scopes_supported": [ADVERTISED_SCOPES[0], ADVERTISED_SCOPES[1], "offline_access"],
             "client_id_metadata_document_supported": true,
             "authorization_response_iss_parameter_supported": true,

@@ -39,6 +39,7 @@ async fn registered(server: &Arc<AuthorizationServer>, request: Request) -> Resu
     match answer {
         Ok(answer) => {
             let name = answer["client_name"].as_str().unwrap_or_default();
+            // Recorded, since registrations are the one thing that strangers can leave behind.
             server.door.record(SecurityEventKind::ClientRegistered, name, &address).await;
             Ok(secret_json(StatusCode::CREATED, &answer))
         }
@@ -62,6 +63,7 @@ pub(super) async fn show(State(server): State<Arc<AuthorizationServer>>, request
                 "grant_types": ["authorization_code", "refresh_token"],
                 "response_types": ["code"],
             });
+            // Without its secret, which was shown once.
             secret_json(StatusCode::OK, &answer)
         }
         Err(refused) => refused,
@@ -83,6 +85,7 @@ pub(super) async fn delete(State(server): State<Arc<AuthorizationServer>>, reque
 /// The client of an address, if the request has its registration token.
 async fn own(server: &Arc<AuthorizationServer>, request: Request) -> Result<OAuthClient, Response> {
     let address = server.door.address(&request);
+    // Guesses at registration tokens count like guesses at other tokens.
     server.counted(|rates, now| rates.token(&address, now)).map_err(too_many)?;
     let id = request.uri().path().strip_prefix("/register/").unwrap_or_default().to_owned();
     let token = bearer(request.headers()).map(|token| SecretText::new(token.to_owned()));
@@ -91,6 +94,7 @@ async fn own(server: &Arc<AuthorizationServer>, request: Request) -> Result<OAut
         None => Ok(None),
     };
     let unknown =
+        // The same answer for an unknown id and a wrong token.
         || oauth_error(StatusCode::UNAUTHORIZED, "invalid_token", "this is not the token of this registration");
     found.map_err(StoreTrouble::into_response)?.ok_or_else(unknown)
 }

@@ -57,6 +57,7 @@ fn refused(refusal: GrantRefusal, by_header: bool) -> Response {
         }
         GrantRefusal::UsedAgain { grant } => {
             let name = GrantRecord::name_of(grant);
+            // In the log as well as in the security events: a copied token is what an owner has to know about.
             tracing::warn!("a code or a refresh token of {name} was used again, as a thief would: {name} is revoked");
             (StatusCode::BAD_REQUEST, "it was used before; what it gave is revoked, so ask the owner again")
         }
@@ -95,5 +96,6 @@ async fn revoked(server: &Arc<AuthorizationServer>, request: Request) -> Result<
         .ask(move |store| store.revoke_issued(&token, &client, secret.as_deref(), now))
         .await
         .map_err(IntoResponse::into_response)?;
+    // RFC 7009: the answer is the same whether or not there was such a token.
     Ok(StatusCode::OK.into_response())
 }

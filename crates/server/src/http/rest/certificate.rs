@@ -32,11 +32,13 @@ impl RestCertificate {
         let certificate = SettingsFile::new(&files.certificate).map_err(failed)?;
         let key = SettingsFile::new(&files.key).map_err(failed)?;
         let (known, known_key) = (certificate.read().map_err(failed)?, key.read().map_err(failed)?);
+        // The date is kept as text, since reading it from the certificate would need a parser.
         let days_left = |text: &String| {
             let line = text.lines().next()?.strip_prefix(EXPIRES)?;
             let until = today.until(line.trim().parse::<jiff::civil::Date>().ok()?).ok()?;
             Some(i64::from(until.get_days()))
         };
+        // Both files: one without the other cannot be used.
         if let (Some(known), Some(_)) = (&known, &known_key)
             && let Some(valid_days) = days_left(known).filter(|days| *days > RENEWED_DAYS)
         {
@@ -63,6 +65,7 @@ fn made(today: jiff::civil::Date, expires: jiff::civil::Date) -> Result<(String,
     let mut params = CertificateParams::default();
     params.distinguished_name = DistinguishedName::new();
     params.distinguished_name.push(DnType::CommonName, "Obsidian Local REST API");
+    // All names under which programs reach this computer.
     params.subject_alt_names = vec![
         SanType::IpAddress(IpAddr::V4(Ipv4Addr::LOCALHOST)),
         SanType::IpAddress(IpAddr::V6(Ipv6Addr::LOCALHOST)),
@@ -72,6 +75,7 @@ fn made(today: jiff::civil::Date, expires: jiff::civil::Date) -> Result<(String,
         let part = |part: i8| u8::try_from(part).unwrap_or(1);
         date_time_ymd(i32::from(date.year()), part(date.month()), part(date.day()))
     };
+    // A day earlier, so that it is valid at once in every time zone.
     params.not_before = day(today.saturating_sub(jiff::Span::new().days(1)));
     params.not_after = day(expires);
     let key = KeyPair::generate().map_err(failed)?;

@@ -53,6 +53,7 @@ impl VersionList {
 
     fn has(&self, current: Option<&ContentHash>, also_weak: bool) -> bool {
         match (self, current) {
+            // A file that does not exist has no version, not even for `*` (RFC 9110, 13.1.1).
             (_, None) => false,
             (Self::Any, Some(_)) => true,
             (Self::Some(tags), Some(current)) => {
@@ -74,12 +75,14 @@ impl RequestConditions {
     /// Whether the condition for a change holds. The hash that it has to hold for goes with the change, so that a change
     /// by another program in between is noticed.
     pub(super) fn for_change(&self, current: Option<&ContentHash>) -> Result<ChangeCondition, ApiError> {
+        // `If-Match` compares strongly, `If-None-Match` weakly (RFC 9110, 8.8.3.2).
         let holds = self.matches.as_ref().is_none_or(|wanted| wanted.has(current, false));
         let is_free = self.none_matches.as_ref().is_none_or(|unwanted| !unwanted.has(current, true));
         if !holds || !is_free {
             return Err(ApiError::precondition(current));
         }
         Ok(ChangeCondition {
+            // Only with `If-Match`: a request without a condition replaces whatever is there.
             expected: self.matches.as_ref().and(current).map(ContentHash::to_string),
             must_be_new: self.none_matches == Some(VersionList::Any),
         })

@@ -42,6 +42,7 @@ impl RestApi {
             RestPlace::Folder(names) => return Ok(json_response(&json!({ "files": names }))),
             RestPlace::File { path, file, rest } => (path, file, rest),
         };
+        // Shown before the version is compared, so that wrong requests are refused in every case.
         let mut response = self.shown(caller, request, &path, &file, &rest).await?;
         let headers = response.headers_mut();
         let name = encoded_path(path.as_str()).replace(',', "%2C");
@@ -79,6 +80,7 @@ impl RestApi {
         }
         let unsaid = self.0.settings.patch_format;
         if request.wants(DOCUMENT_MAP) {
+            // A map of a document that cannot be parsed would be wrong, so it is refused.
             let document = text_of(file)?;
             if let Err(error) = document.properties() {
                 return Err(ApiError::coded(40005).with(error));
@@ -88,6 +90,7 @@ impl RestApi {
                 PatchVersion::One => deprecated(typed_json(&legacy_map(&document), DOCUMENT_MAP)),
             });
         }
+        // A target in two places cannot both be meant.
         if !rest.is_empty() && request.names_target() {
             return Err(ApiError::coded(42200));
         }
@@ -115,6 +118,7 @@ impl RestApi {
         if request.wants(HTML) && path.is_note() {
             return rendered(text_of(file)?).await;
         }
+        // What is not known is sent as bytes, so that no browser tries to interpret it.
         let kind = media_type(path).unwrap_or("application/octet-stream");
         let kind = if kind == "text/markdown" { MARKDOWN_TEXT } else { kind };
         Ok(body_response(file.bytes().to_vec(), kind))
@@ -123,6 +127,7 @@ impl RestApi {
 
 /// A note as a page that nothing of it can leave, should a browser show it.
 async fn rendered(document: Document) -> Result<Response, ApiError> {
+    // Rendering a large note takes a while.
     let made = tokio::task::spawn_blocking(move || document.to_html(LONGEST_HTML)).await.map_err(|_| broken())?;
     let html = made.map_err(|too_long| ApiError::status(StatusCode::PAYLOAD_TOO_LARGE).with(too_long))?;
     let mut response = body_response(html, "text/html; charset=utf-8");

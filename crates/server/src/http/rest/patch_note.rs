@@ -35,6 +35,7 @@ impl RestApi {
         let format = PatchVersion::of(request, self.0.settings.patch_format)?;
         let (in_path, in_headers) = (!rest.is_empty(), request.names_target());
         let in_body = request.kind().as_deref() == Some(INSTRUCTION);
+        // Two targets could contradict each other.
         if [in_path, in_headers, in_body].into_iter().filter(|named| *named).count() > 1 {
             return Err(ApiError::coded(42200));
         }
@@ -42,6 +43,7 @@ impl RestApi {
             if in_path {
                 return Err(ApiError::coded(40082).with("A target in the URL is of format 2."));
             }
+            // Errors of the older format also tell that it is deprecated.
             return self.legacy_patch(caller, request, (&path, current.as_ref())).await.map(deprecated).or_else(
                 |error| {
                     use axum::response::IntoResponse;
@@ -66,6 +68,7 @@ impl RestApi {
             };
             instruction.clone()
         };
+        // Checked before the note is looked up, so that a malformed request is always the same error.
         check(&instruction)?;
         let current = current.ok_or_else(ApiError::not_found)?;
         self.instruct(caller, request, &path, &current, instruction).await
@@ -83,6 +86,7 @@ impl RestApi {
         check(&instruction)?;
         let condition = RequestConditions::of(&request.headers)?.for_change(Some(current))?;
         let expected = match instruction.remove("ifMatch") {
+            // In the body as well as in a header; the body is more specific and wins.
             Some(Value::String(wanted)) if wanted.trim_matches('"') != file_version(current) => {
                 return Err(ApiError::precondition(Some(current)));
             }
@@ -91,6 +95,7 @@ impl RestApi {
         };
         let arguments = json!({ "path": path, "instruction": instruction, "expectedHash": expected });
         let done = self.change(caller, "rest/patch", arguments).await?;
+        // Read again: the answer is the note as it is on the disk after the change.
         let mut response = self.document(caller, path).await?;
         if let Some(warnings) = warnings(&done) {
             response.headers_mut().insert("Markdown-Patch-Warnings", warnings);

@@ -27,6 +27,7 @@ pub(super) fn in_path(rest: &[String]) -> Result<InstructionTarget, ApiError> {
     let missing = || ApiError::coded(40055);
     let Some((kind, names)) = rest.split_first() else { return Err(missing()) };
     match kind.as_str() {
+        // All parts empty is a path that ends with slashes.
         "heading" if names.is_empty() || names.iter().all(String::is_empty) => Err(missing()),
         "heading" => Ok(InstructionTarget::Heading(names.to_vec())),
         "block" | "frontmatter" => {
@@ -50,6 +51,7 @@ pub(super) fn in_headers(request: &RestRequest) -> Result<Option<InstructionTarg
     if target.is_empty() {
         return Err(ApiError::coded(40055));
     }
+    // The separator of the plugin, unless a heading contains it and the program names another.
     let delimiter = request.given("Target-Delimiter").unwrap_or("::");
     Ok(Some(match kind {
         "heading" => InstructionTarget::Heading(target.split(delimiter).map(str::to_owned).collect()),

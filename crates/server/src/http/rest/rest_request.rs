@@ -41,6 +41,7 @@ impl RestRequest {
     pub(super) async fn read(request: Request, limits: BodyLimits) -> Result<Self, ApiError> {
         let (head, body) = request.into_parts();
         posted_message::check_size(&head.headers, limits).map_err(|refused| ApiError::status(refused.status()))?;
+        // The plugin has its own form for errors, so only the status is kept.
         let bytes = posted_message::read(body, limits).await.map_err(|refused| ApiError::status(refused.status()))?;
         let kind = kind_of(&head.headers).unwrap_or_default();
         let is_json = [JSON, NOTE_JSON, JSON_LOGIC, INSTRUCTION].contains(&kind.as_str());

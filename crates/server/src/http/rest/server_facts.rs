@@ -22,6 +22,7 @@ const OPENAPI: &str = include_str!("openapi.yaml");
 impl RestApi {
     /// The answers that need no key.
     pub(super) fn open_to_all(&self, method: &Method, path: &str, caller: Option<&RestCaller>) -> Option<Response> {
+        // Everything here is read without a key, so nothing may have an effect.
         if ![Method::GET, Method::HEAD].contains(method) {
             return None;
         }
@@ -31,6 +32,7 @@ impl RestApi {
             CERTIFICATE => {
                 let certificate = self.0.certificate.as_ref().map(|kept| kept.certificate.clone());
                 let kind = "application/octet-stream; filename=\"obsidian-local-rest-api.crt\"";
+                // Served in plain text there is no certificate to offer.
                 Some(certificate.map_or_else(
                     || axum::response::IntoResponse::into_response(ApiError::not_found()),
                     |certificate| body_response(certificate, kind),
@@ -41,6 +43,7 @@ impl RestApi {
     }
 
     fn status(&self, is_known: bool) -> Value {
+        // Programs choose by the version how they write patches, so the setting decides which one is named.
         let version = match self.0.settings.patch_format {
             PatchFormat::Instruction => VERSION,
             PatchFormat::Headers => OLDER_VERSION,
@@ -52,6 +55,7 @@ impl RestApi {
                 "name": "Local REST API",
                 "version": version,
                 "minAppVersion": "0.12.0",
+                // Programs only look at the id and the version; a person sees here that it is not the app.
                 "description": concat!("Served by Lapidary ", env!("CARGO_PKG_VERSION"), " without the app."),
                 "author": "Lapidary",
                 "authorUrl": env!("CARGO_PKG_HOMEPAGE"),
@@ -61,6 +65,7 @@ impl RestApi {
             "service": "Obsidian Local REST API",
             "authenticated": is_known,
         });
+        // A stranger learns neither about the certificate nor about extensions.
         if is_known {
             if let Some(kept) = &self.0.certificate {
                 status["certificateInfo"] = json!({ "validityDays": kept.valid_days, "regenerateRecommended": false });

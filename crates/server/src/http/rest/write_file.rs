@@ -29,6 +29,7 @@ impl RestApi {
     /// Where a request writes to. A name of a folder is refused by the request itself.
     pub(super) async fn write_place(&self, caller: &RestCaller, at: &RequestPath) -> Result<WritePlace, ApiError> {
         let found = self.find(caller, at).await?;
+        // Asked for only where it is needed: a path with an encoded slash has no file.
         let whole = || at.file().ok_or_else(ApiError::not_found);
         match found {
             RestPlace::File { path, file, rest } if !rest.is_empty() => {
@@ -38,6 +39,7 @@ impl RestApi {
                 Ok(WritePlace::File { path: path.to_string(), current: Some(file.hash()) })
             }
             RestPlace::Folder(_) if at.is_folder => Err(ApiError::coded(40510)),
+            // `…/heading/X` behind a note that does not exist is not the name of a new file.
             RestPlace::Nothing if at.names_target() => Err(ApiError::not_found()),
             RestPlace::Folder(_) | RestPlace::Nothing if at.is_folder => Err(ApiError::coded(40510)),
             RestPlace::Folder(_) | RestPlace::Nothing => Ok(WritePlace::File { path: whole()?, current: None }),
@@ -67,6 +69,7 @@ impl RestApi {
         let (content, is_base64) = match &request.body {
             // Written as it was read: without white space.
             RequestBody::Json(value) => (value.to_string(), false),
+            // What is not text is an attachment, and tools take bytes as base64.
             _ => match std::str::from_utf8(&request.bytes) {
                 Ok(text) => (text.to_owned(), false),
                 Err(_) => (STANDARD.encode(&request.bytes), true),
@@ -110,6 +113,7 @@ impl RestApi {
         }
         let text = match &request.body {
             RequestBody::Text(text) => text.as_str(),
+            // An empty text is appended as such; without a type it is more likely a mistake.
             RequestBody::Nothing if request.kind().is_some_and(|kind| kind.starts_with("text/")) => "",
             _ => return Err(ApiError::coded(40010)),
         };
@@ -134,6 +138,7 @@ impl RestApi {
         rest: &[String],
         operation: &str,
     ) -> Result<Response, ApiError> {
+        // A target in the URL and another in headers would contradict each other.
         if request.names_target() {
             return Err(ApiError::coded(42200));
         }
@@ -199,6 +204,7 @@ impl RestApi {
             let refused = ApiError::status(axum::http::StatusCode::METHOD_NOT_ALLOWED);
             return Err(refused.with("A part of a note is deleted with PATCH and `Operation: delete`."));
         }
+        // An encoded slash at the end belongs to a name and does not mean a folder.
         if at.is_folder && !at.parts.iter().any(|part| part.contains('/')) {
             return Err(ApiError::coded(40510));
         }
@@ -227,6 +233,7 @@ impl RestApi {
         if at.is_folder {
             return Err(ApiError::coded(40510));
         }
+        // Before the file is looked up, so that a malformed request is always the same error.
         let to = destination(request, &from)?;
         let overwrite = request.says("Allow-Overwrite");
         let RestPlace::File { path, file, rest } = self.find(caller, at).await? else {
@@ -237,6 +244,7 @@ impl RestApi {
         }
         let condition = RequestConditions::of(&request.headers)?.for_change(Some(&file.hash()))?;
         let to = match (path.as_str() == to, is_copy) {
+            // Copying a file onto itself would be its own conflict.
             (true, true) => return Err(ApiError::coded(40920)),
             (true, false) => to,
             (false, true) => {
@@ -244,6 +252,7 @@ impl RestApi {
                     "from": path.as_str(), "to": to, "overwrite": overwrite, "expectedHash": condition.expected,
                 });
                 let done = self.change(caller, "rest/copy", arguments).await?;
+                // The answer of the tool has the path in the spelling of the disk.
                 done["path"].as_str().map_or(to, str::to_owned)
             }
             (false, false) => {
@@ -267,6 +276,7 @@ impl RestApi {
 fn destination(request: &RestRequest, from: &str) -> Result<String, ApiError> {
     let given = request.headers.get("Destination").ok_or_else(|| ApiError::coded(40020))?;
     let given = given.to_str().ok().and_then(|given| decoded(given.trim())).ok_or_else(|| ApiError::coded(40022))?;
+    // Programs on Windows send backslashes.
     let mut to = given.replace('\\', "/");
     while to.contains("//") {
         to = to.replace("//", "/");

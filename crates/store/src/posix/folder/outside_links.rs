@@ -55,6 +55,7 @@ impl VaultSpelling {
         match (self, place) {
             (Self::Folder { link }, None) => VaultPath::spelt(link),
             (Self::Folder { link }, Some(place)) => VaultPath::spelt(&format!("{link}/{place}")),
+            // Other files beside the target have no name in the vault.
             (Self::File { link, name }, Some(place)) if name == place => VaultPath::spelt(link),
             (Self::File { .. }, _) => None,
         }
@@ -89,6 +90,7 @@ impl FollowedFolders {
 
     /// The followed folder that a link leads into, and where in it.
     fn entered(&self, leaving: &LeavingLink) -> Option<(PathBuf, Vec<String>)> {
+        // Looked up each time: a folder may be moved or mounted while the server runs.
         let vault = std::fs::canonicalize(&self.vault).ok()?;
         let beside = Path::new(&leaving.link).parent().unwrap_or(Path::new(""));
         let target = tidied(&vault.join(beside).join(&leaving.target))?;
@@ -101,6 +103,7 @@ impl FollowedFolders {
             }
             let below = [given, &real].into_iter().find_map(|folder| target.strip_prefix(folder).ok());
             if let Some(below) = below
+                // The innermost wins where the owner named a folder and one inside of it.
                 && longest.as_ref().is_none_or(|(other, _)| real.starts_with(other))
             {
                 longest = Some((real, below.to_owned()));
@@ -108,6 +111,7 @@ impl FollowedFolders {
         }
         let (folder, below) = longest?;
         let names = below.components().map(|part| part.as_os_str().to_str().map(str::to_owned));
+        // A name that is not UTF-8 cannot be part of a path of the vault.
         Some((folder, names.collect::<Option<_>>()?))
     }
 }
@@ -118,6 +122,7 @@ fn tidied(path: &Path) -> Option<PathBuf> {
     for part in path.components() {
         match part {
             Component::CurDir => {}
+            // Above the root there is nothing to follow.
             Component::ParentDir => tidied.pop().then_some(())?,
             part => tidied.push(part),
         }
@@ -134,6 +139,7 @@ impl OpenedFolder {
         act: impl Fn(&Self, &VaultPath, PlaceCheck<'_>) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         let done = act(self, path, open);
+        // Most paths stay inside, so the way out is only looked for after that.
         if !matches!(done, Err(StoreError::Outside)) {
             return done;
         }
@@ -151,6 +157,7 @@ impl OpenedFolder {
         let elsewhere = self.elsewhere(folder, LinkHandling::All(open))?;
         let listed = elsewhere.folder.list(elsewhere.path.as_ref(), &|place| elsewhere.shows(place, open))?;
         let shown = |entry: FolderEntry| {
+            // Named as in the vault: a caller never sees where the folder really is.
             let path = VaultPath::spelt(&format!("{folder}/{}", entry.path.name()))?;
             elsewhere.shows(&entry.path, open).then_some(FolderEntry { path, ..entry })
         };
@@ -214,6 +221,7 @@ impl OpenedFolder {
         let elsewhere = root.behind(link, &names, below)?;
         let place = elsewhere.behind.in_vault(elsewhere.path.as_ref()).ok_or(StoreError::BadName)?;
         match links {
+            // The caller named a link elsewhere, and may be denied the place that it leads to.
             LinkHandling::All(open) | LinkHandling::AllButLast(open) if place != *path && !open(&place) => {
                 Err(StoreError::Closed)
             }
@@ -238,6 +246,7 @@ impl OpenedFolder {
             let folder = within(sight.enter()?, self.second_names.clone())?;
             return Ok(OutsidePath { folder, path: below, behind: VaultSpelling::Folder { link } });
         }
+        // A file has nothing below it.
         if below.is_some() {
             return Err(StoreError::Missing);
         }

@@ -35,6 +35,7 @@ pub fn disk_facts(folder: &Path) -> DiskFacts {
             (!names.contains(&other)).then_some((name, other))
         });
         pair.map_or(NamesAlike::Unknown, |(_, other)| {
+            // Without following links, as only the name counts.
             let there = std::fs::symlink_metadata(folder.join(other)).is_ok();
             if there { NamesAlike::Same } else { NamesAlike::Different }
         })
@@ -61,6 +62,7 @@ fn mounted(folder: &Path) -> (bool, Option<u64>) {
     use rustix::fs::{StatVfsMountFlags, statvfs};
     match statvfs(folder) {
         Ok(found) => {
+            // What an ordinary user may take, not what is free in all.
             (found.f_flag.contains(StatVfsMountFlags::RDONLY), Some(found.f_bavail.saturating_mul(found.f_frsize)))
         }
         Err(_) => (false, None),
@@ -88,6 +90,7 @@ pub(super) fn may_write(path: &Path) -> bool {
 
 #[cfg(not(unix))]
 pub(super) fn may_read(path: &Path) -> bool {
+    // Windows has no way to ask without opening it.
     std::fs::File::open(path).is_ok()
 }
 
@@ -126,6 +129,7 @@ pub fn watch_room(folder: &Path) -> WatchRoom {
     if !super::super::watch::is_seen_at(folder) {
         return WatchRoom::Unseen;
     }
+    // The limit is for all programs of one user.
     let limit = std::fs::read_to_string("/proc/sys/fs/inotify/max_user_watches").ok();
     match limit.and_then(|limit| limit.trim().parse().ok()) {
         Some(limit) => WatchRoom::Folders(limit),

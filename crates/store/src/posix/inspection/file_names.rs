@@ -46,6 +46,7 @@ impl SyncTool {
         // A vault is often reached through a link in the home folder, while the tool's folder is in the real path.
         let real = std::fs::canonicalize(vault).unwrap_or_else(|_| vault.to_owned());
         let mut found = BTreeSet::new();
+        // Tools put their marks into the topmost folder that they synchronise.
         for folder in real.ancestors() {
             found.extend(TRACES.iter().filter(|(name, _)| folder.join(name).exists()).map(|(_, tool)| *tool));
         }
@@ -90,6 +91,7 @@ impl<'a> SyncedNames<'a> {
             self.names.contains(if ending.is_empty() { base.to_owned() } else { format!("{base}.{ending}") }.as_str())
         };
         let uses = |tool| self.tools.contains(&tool);
+        // A longer number is a year or part of the name.
         let is_number = |text: &str| (1..=2).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_digit());
         if uses(SyncTool::ICloud)
             && let Some((base, number)) = stem.rsplit_once(' ')

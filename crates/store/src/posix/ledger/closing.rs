@@ -21,6 +21,7 @@ impl Ledger {
         written: &[(ContentHash, &[u8])],
     ) -> Result<(), LedgerError> {
         self.write(|transaction| {
+            // In one transaction: a change is either closed with everything or still in progress.
             self.insert_contents(transaction, written)?;
             keep_steps(transaction, number, beside)?;
             // Not with every change: it reads the whole list of removed files.
@@ -51,6 +52,7 @@ impl Ledger {
 
     /// Nothing is left next to those places.
     pub(crate) fn let_go(&self, gone: &[OpenOldFile]) -> Result<(), LedgerError> {
+        // Without any there is nothing to write.
         let Some(newest) = gone.iter().map(|lingering| lingering.checkpoint).max() else { return Ok(()) };
         self.write(|transaction| {
             let mut mark = transaction
@@ -77,6 +79,7 @@ pub(super) enum OldFile {
 
 pub(super) fn forget(transaction: &Transaction<'_>, number: i64, beside: &[OldFileRecord]) -> Result<(), Error> {
     keep_steps(transaction, number, beside)?;
+    // Marked first: it can only be removed when nothing of it is watched any more.
     transaction.prepare_cached("UPDATE checkpoints SET undone = 1 WHERE number = ?1")?.execute([number])?;
     drop_undone(transaction)
 }

@@ -193,6 +193,7 @@ pub(super) fn checkpoint(row: &Row<'_>) -> Result<CheckpointRecord, Error> {
         number: row.get("number")?,
         id: row.get("id")?,
         time: time(row.get("time")?),
+        // Unknown kinds are treated as changes, which can be undone.
         kind: if kind == CheckpointKind::LateSave as i64 { CheckpointKind::LateSave } else { CheckpointKind::Change },
         tool: row.get("tool")?,
         client: row.get("client")?,
@@ -202,6 +203,7 @@ pub(super) fn checkpoint(row: &Row<'_>) -> Result<CheckpointRecord, Error> {
 
 fn path(row: &Row<'_>, name: &str) -> Result<Option<VaultPath>, Error> {
     let text: Option<String> = row.get(name)?;
+    // A path that cannot be spelt was not written by us.
     text.map(|text| VaultPath::spelt(&text).ok_or(Error::InvalidQuery)).transpose()
 }
 

@@ -64,6 +64,7 @@ impl RequestedFile {
         let expected = hash::expected(tool, EXPECTED, expected)?;
         let before = reading::read_if_there(view, &path)?;
         hash::check(&path, EXPECTED, expected.as_ref(), before.as_deref())?;
+        // A new file must not differ from an existing one only in case.
         if before.is_none() {
             naming::check_new(context, view, &path, None)?;
         }
@@ -80,11 +81,13 @@ impl RequestedFile {
     ) -> ToolPlan<RestChange> {
         let guard = match (&self.expected, replaces_all) {
             (Some(_), _) => ContentGuard::Caller,
+            // A PUT without a condition replaces whatever is there, as HTTP has it.
             (None, true) => ContentGuard::Nobody,
             (None, false) => ContentGuard::Plan,
         };
         let output = RestChange { path: self.path.to_string(), content_hash: content.hash().to_string(), too_deep };
         let changes = match self.before {
+            // An equal content changes nothing, so there is no checkpoint.
             Some(before) if before.content == content => ChangeSet::default(),
             Some(before) => ChangeSet::one(Change::Write { path: self.path, before, guard, content }),
             None => ChangeSet::one(Change::Create { path: self.path, content }),

@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 pub fn document_map(document: &Document, version: &str) -> Value {
     let note = document.note();
     let parts = DocumentParts::of(&note);
+    // By parent, since the list of headings is flat.
     let mut below: Vec<Vec<usize>> = vec![Vec::new(); note.headings.len()];
     let mut outermost = Vec::new();
     for (index, heading) in note.headings.iter().enumerate() {
@@ -36,6 +37,7 @@ pub fn legacy_map(document: &Document) -> Value {
     let mut seen = std::collections::HashSet::new();
     for heading in &note.headings {
         let path = note.heading_path(heading).join("::");
+        // A path that occurs twice can only be addressed once in this format.
         if !path.is_empty() && seen.insert(path.clone()) {
             headings.push(path);
         }
@@ -58,6 +60,7 @@ pub fn section_of(document: &Document, target: &InstructionTarget, scope: Instru
         (InstructionTarget::Heading(path), InstructionScope::Marker) => parts.section_name(path).map(Value::from),
         (InstructionTarget::Heading(path), _) => parts.section_text(path, with_marker).map(Value::from),
         (InstructionTarget::Block(key), InstructionScope::Marker) => {
+            // A key of a block that occurs twice has a number behind this separator.
             let id = key.split('\u{1f}').next().unwrap_or(key);
             parts.block_text(key, false).map(|_| Value::from(id))
         }

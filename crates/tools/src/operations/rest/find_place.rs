@@ -55,10 +55,12 @@ impl FindPlace {
             return Ok(RestPlace::Folder(names(context, view, None)?));
         }
         if let Some(path) = self.whole() {
+            // The whole path as a file comes first: a note may be called like a heading of another.
             if let Some(found) = file(view, path.clone(), Vec::new())? {
                 return Ok(found);
             }
             let names = names(context, view, Some(&path))?;
+            // A folder exists for the caller through the files in it that it may see.
             if !names.is_empty() {
                 return Ok(RestPlace::Folder(names));
             }
@@ -90,6 +92,7 @@ fn file(view: &View, path: VaultPath, rest: Vec<String>) -> Result<Option<RestPl
     }
     match reading::read_if_there(view, &path) {
         Ok(file) => Ok(file.map(|file| RestPlace::File { path, file, rest })),
+        // What is closed, or not a file, is simply not found: the answer must not tell the two apart.
         Err(Reason::PathIsDirectory { .. } | Reason::NotAFile { .. } | Reason::PathForbidden { .. }) => Ok(None),
         Err(Reason::NoteMissing { .. } | Reason::PathInvalid { .. } | Reason::PathIsFile { .. }) => Ok(None),
         Err(other) => Err(other),
@@ -100,6 +103,7 @@ fn file(view: &View, path: VaultPath, rest: Vec<String>) -> Result<Option<RestPl
 fn names(context: &Context<'_>, view: &View, folder: Option<&VaultPath>) -> Result<Vec<String>, Reason> {
     let prefix = folder.map_or_else(String::new, |folder| format!("{folder}/"));
     let mut found = BTreeSet::new();
+    // Over all files that the caller sees, so hidden folders do not show.
     for entry in index::files(context, view)?.iter() {
         context.check()?;
         if let Some(below) = entry.path().as_str().strip_prefix(&prefix) {

@@ -55,10 +55,12 @@ impl LegacyPatch {
     }
 
     fn heading(&self, document: &Document, operation: PatchOperation) -> Result<Document, LegacyFailure> {
+        // A heading takes text only; JSON is for tables and properties.
         let Some(content) = &self.content else { return Err(LegacyFailure::Words(NOT_FOR_TARGET)) };
         let note = document.note();
         // Of equal paths the last one counts.
         let Some(heading) = note.headings.iter().rfind(|heading| note.heading_path(heading) == self.target) else {
+            // A missing heading has no marker that could be changed.
             if !self.create || self.scope == "marker" {
                 return Err(LegacyFailure::Words("invalid-target"));
             }
@@ -81,6 +83,8 @@ impl LegacyPatch {
             "marker" => splice(marker),
             "markerAndContent" => splice(section),
             _ => {
+                // By the edits for sections, which keep the blank lines around them; the other scopes are cut as they
+                // are.
                 let blanks = if self.trim { BlankLines::Trimmed } else { BlankLines::Kept };
                 let section = SectionEdit { heading, part: SectionPart::Subtree, blanks };
                 match operation {
@@ -102,6 +106,7 @@ impl LegacyPatch {
             }
             _ => None,
         };
+        // Plain text for a block is the usual case, and the section patch knows its boundaries.
         let Some(payload) = payload else { return self.part(document, PatchTarget::Block(id), operation) };
         let instruction = PatchInstruction {
             target: InstructionTarget::Block(id.to_owned()),
@@ -117,6 +122,7 @@ impl LegacyPatch {
             },
             payload,
             within: None,
+            // A block cannot be created: nothing says where it would go.
             create: false,
             once: self.reject_if_there,
         };
@@ -146,6 +152,7 @@ impl LegacyPatch {
             SectionPatch { operation, content, create: self.create, repeat: !self.reject_if_there, trim: self.trim };
         match document.patch_section(target, &patch) {
             Ok(done) => Ok(done.document),
+            // The older format has one word for both.
             Err(SectionPatchError::Missing { .. } | SectionPatchError::Ambiguous { .. }) => {
                 Err(LegacyFailure::Words("invalid-target"))
             }
@@ -164,6 +171,7 @@ impl LegacyPatch {
     fn refuse_twice(&self, part: &str, operation: PatchOperation) -> Result<(), LegacyFailure> {
         let new = self.content.as_deref().unwrap_or_default().trim();
         let adds = operation != PatchOperation::Replace;
+        // Only additions: a replacement that is there already is a harmless repetition.
         match self.reject_if_there && adds && !new.is_empty() && part.contains(new) {
             true => Err(LegacyFailure::Words(THERE)),
             false => Ok(()),
@@ -179,6 +187,7 @@ fn rows(value: &Value) -> Option<Vec<Vec<String>>> {
     let cells = |row: &Value| -> Option<Vec<String>> {
         row.as_array()?.iter().map(|cell| cell.as_str().map(str::to_owned)).collect()
     };
+    // A list of lists are rows; a list of texts is one row.
     match value.as_array()?.iter().all(Value::is_array) {
         true => value.as_array()?.iter().map(cells).collect(),
         false => Some(vec![cells(value)?]),

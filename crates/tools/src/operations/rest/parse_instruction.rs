@@ -25,6 +25,7 @@ pub fn parse_instruction(given: &Map<String, Value>) -> Result<PatchInstruction,
         "parent" => InstructionScope::Parent,
         _ => return Err("scope: must be content, marker, markerAndContent or parent".to_owned()),
     };
+    // Before the payload: which fields are allowed depends on target, operation and scope.
     let within = within(given, &target, scope)?;
     check_cell(&target, operation, scope)?;
     let payload = payload(given, &target, operation, scope)?;
@@ -57,6 +58,7 @@ fn flag(given: &Map<String, Value>, name: &str) -> Result<bool, String> {
 
 fn target(kind: &str, given: Option<&Value>) -> Result<InstructionTarget, String> {
     match (kind, given) {
+        // Unlike `null`, a target that is missing is a mistake.
         ("heading", None) => Err("target: is required".to_owned()),
         ("heading", Some(given)) => {
             let path = address(given).ok_or("target: must be a list of heading texts, or null for the document")?;
@@ -64,6 +66,7 @@ fn target(kind: &str, given: Option<&Value>) -> Result<InstructionTarget, String
         }
         ("block", Some(Value::String(id))) => {
             let is_id = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_');
+            // A key from a document map may have a number behind a separator.
             let plain = id.split('\u{1f}').next().unwrap_or_default();
             match !plain.is_empty() && plain.chars().all(is_id) {
                 true => Ok(InstructionTarget::Block(id.clone())),
@@ -79,6 +82,7 @@ fn target(kind: &str, given: Option<&Value>) -> Result<InstructionTarget, String
 /// The address of a heading.
 fn address(given: &Value) -> Option<Vec<String>> {
     match given {
+        // `null` is the document itself.
         Value::Null => Some(Vec::new()),
         Value::Array(names) => names.iter().map(|name| name.as_str().map(str::to_owned)).collect(),
         _ => None,
@@ -92,6 +96,7 @@ fn within(
 ) -> Result<Option<i64>, String> {
     let Some(given) = given.get("within") else { return Ok(None) };
     let index = given.as_i64().ok_or("within: must be an integer")?;
+    // Only there does a section have blocks to choose from.
     let fits = matches!(scope, InstructionScope::Content | InstructionScope::MarkerAndContent);
     match (target, fits) {
         (InstructionTarget::Heading(_), true) => Ok(Some(index)),
@@ -117,6 +122,7 @@ fn check_cell(
     let is_block = matches!(target, InstructionTarget::Block(_));
     let is_valid = match scope {
         InstructionScope::Content | InstructionScope::MarkerAndContent => true,
+        // A marker is text, and adding to an id or a name makes no sense.
         InstructionScope::Marker => {
             is_heading
                 || operation == InstructionOperation::Replace
@@ -140,6 +146,7 @@ fn payload(
 ) -> Result<InstructionPayload, String> {
     let is_block = matches!(target, InstructionTarget::Block(_));
     let is_property = matches!(target, InstructionTarget::Property(_));
+    // Which field carries the payload follows from the rest, so a wrong one is named as a mistake.
     let expected: &[&str] = match (operation, scope) {
         (InstructionOperation::Delete, _) => &[],
         (_, InstructionScope::Parent) => &["destination"],
@@ -157,6 +164,7 @@ fn payload(
         [] => Err(format!("{}: this instruction needs {}", expected[0], wanted())),
         [carrier] if expected.contains(carrier) => carried(carrier, &given[*carrier], target, scope),
         [other] => Err(format!("{other}: this instruction carries its payload in {}", wanted())),
+        // Two payloads contradict each other, whatever they say.
         [first, ..] => Err(format!("{first}: an instruction has exactly one of `content`, `value` and `destination`")),
     }
 }
@@ -191,7 +199,9 @@ fn rows(given: &Value) -> Option<Vec<Vec<String>>> {
 fn destination(given: &Value) -> Result<SectionDestination, String> {
     const FORM: &str = "destination: must be { parent, place }, with place first, last, { before } or { after }";
     let parent = given.get("parent").and_then(address).ok_or(FORM)?;
+    // `place` is a word, or an object with one of two keys.
     let beside = |name: &str| given["place"].get(name).and_then(address);
+    // Both keys at once contradict each other.
     let place = match (given["place"].as_str(), beside("before"), beside("after")) {
         (Some("first"), ..) => DestinationPlace::First,
         (Some("last"), ..) => DestinationPlace::Last,

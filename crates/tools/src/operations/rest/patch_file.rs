@@ -57,6 +57,7 @@ impl WriteTool for RestPatch {
     fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<ToolPlan<RestChange>, Reason> {
         let name = Self::DECLARATION.name;
         let file = RequestedFile::begin(name, context, view, &input.path, input.expected_hash.as_deref())?;
+        // A patch never creates a note, unlike writing it.
         let missing = || Reason::NoteMissing { path: file.path.clone(), suggestions: Vec::new() };
         let document = reading::editable(&file.path, file.before.as_ref().ok_or_else(missing)?)?;
         let (document, too_deep) = match (&input.instruction, &input.legacy) {
@@ -65,6 +66,7 @@ impl WriteTool for RestPatch {
                     .map_err(|problem| Reason::bad_argument(name, "instruction", Prose::of_others(problem)))?;
                 instructed(&file.path, &document, &instruction)?
             }
+            // Older clients say in headers what newer ones send as an instruction.
             (None, Some(legacy)) => (patched(&file.path, &document, legacy)?, Vec::new()),
             _ => return Err(Reason::bad_argument(name, "instruction", "or `legacy` is required")),
         };
@@ -91,6 +93,7 @@ fn instructed(path: &VaultPath, document: &Document, wanted: &PatchInstruction) 
             InstructionError::TargetMissing
             | InstructionError::PlaceMissing
             | InstructionError::BlockMissing { .. } => {
+                // The API has no place for the names that are there.
                 Reason::SectionTargetMissing { path, section_type, target, available: Vec::new() }
             }
             InstructionError::Preexists | InstructionError::NameTaken => Reason::ContentPreexists { path, target },

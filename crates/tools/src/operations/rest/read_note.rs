@@ -43,6 +43,7 @@ impl ReadOperation for ReadNote {
 
     fn answer(&self, context: &Context<'_>, vaults: &OpenedVaults) -> Result<ReadPayload, Reason> {
         let view = vaults.one()?;
+        // Without suggestions: programs have no use for them.
         let file = reading::read_exactly(view, &self.path)?;
         let notes = index::notes(context, view)?;
         let missing = || Reason::NoteMissing { path: self.path.clone(), suggestions: Vec::new() };
@@ -109,6 +110,7 @@ impl ReadOperation for RestTags {
         // The index has each tag of a note once, and the app counts every use.
         let in_texts = index::map_texts(context, index::files_to_search(context, view)?, |entry, bytes| {
             let document =
+                // Most notes have no `#`, and then the text need not be parsed.
                 Document::open(bytes.to_vec()).ok().filter(|_| entry.path().is_note() && bytes.contains(&b'#'))?;
             let (text, note) = (document.shown(), document.note());
             let names: Vec<String> = note.tags.iter().map(|tag| text[tag.name()].to_owned()).collect();

@@ -42,11 +42,13 @@ impl ReadOperation for PlainSearch {
         check_length(PLAIN.name, &self.query)?;
         let query = SimpleQuery::parse(&self.query)
             .map_err(|error| Reason::bad_argument(PLAIN.name, "query", Prose::ours(error)))?;
+        // A search within a long text asks, too.
         let stop = || context.cancel.check().is_err();
         let files = index::files_to_search(context, vaults.one()?)?;
         let mut found = index::map_texts(context, files, |entry, bytes| {
             let (title, text) = (naming::title(entry.path()), shown_text(bytes));
             let SimpleMatches { in_name, in_text } = query.find(title, &text, &stop)?;
+            // A name is short enough to be shown whole.
             let in_names = in_name.iter().map(|span| shown(title, span, usize::MAX, "filename"));
             let in_texts = in_text.iter().map(|span| shown(&text, span, self.context_length, "content"));
             let matches: Vec<Value> = in_names.chain(in_texts).collect();
@@ -55,11 +57,14 @@ impl ReadOperation for PlainSearch {
             Some((score, entry.path().to_string(), matches))
         })?;
         context.check()?;
+        // By path among equals, so that the same search gives the same answer.
         found.sort_by(|one, other| other.0.cmp(&one.0).then_with(|| one.1.cmp(&other.1)));
         let mut total = 0;
         let hit = |(score, filename, matches): (usize, String, Vec<Value>)| {
+            // With its offsets and field names, roughly.
             let bytes: usize =
                 matches.iter().map(|found| found["context"].as_str().map_or(64, |text| text.len() + 64)).sum();
+            // Counted while it is made: the answer of a common word could fill memory.
             most(&mut total, bytes)?;
             Ok(json!({ "filename": filename, "score": score, "matches": matches }))
         };
@@ -71,6 +76,7 @@ impl ReadOperation for PlainSearch {
 /// A match with what is around it, counted as JavaScript counts.
 fn shown(text: &str, span: &Range<usize>, around: usize, source: &str) -> Value {
     let units = |part: &str| part.encode_utf16().count();
+    // By characters, so that no letter is cut in two.
     let before = text[..span.start].char_indices().rev().take(around).last().map_or(span.start, |(at, _)| at);
     let after = text[span.end..].char_indices().nth(around).map_or(text.len(), |(at, _)| span.end + at);
     let start = units(&text[..span.start]);
@@ -140,6 +146,7 @@ impl ReadOperation for RunDql {
     fn answer(&self, context: &Context<'_>, vaults: &OpenedVaults) -> Result<ReadPayload, Reason> {
         check_length(DQL.name, &self.query)?;
         let kind = self.query.split_whitespace().next().unwrap_or_default();
+        // The plugin answers with rows of notes, which other queries do not have.
         if !kind.eq_ignore_ascii_case("table") {
             let problem = Prose::ours("only TABLE queries are answered here");
             return Err(Reason::QueryFailed { line: None, column: None, problem, nearest: None });

@@ -50,6 +50,7 @@ impl WriteTool for RestWrite {
     fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<ToolPlan<RestChange>, Reason> {
         let name = Self::DECLARATION.name;
         let file = RequestedFile::begin(name, context, view, &input.path, input.expected_hash.as_deref())?;
+        // For a request that says `If-None-Match: *`.
         if let Some(before) = file.before.as_ref().filter(|_| input.must_be_new) {
             return Err(Reason::FileExists { path: file.path.clone(), current: before.hash() });
         }
@@ -63,7 +64,9 @@ impl WriteTool for RestWrite {
             None => sent,
             Some(before) => {
                 let mut content = before.bytes().to_vec();
+                // New text begins on a line by itself, as in the plugin.
                 if !content.is_empty() && !content.ends_with(b"\n") {
+                    // With the ending that the file has, so that it does not become mixed.
                     let is_crlf = content.windows(2).any(|pair| pair == b"\r\n");
                     content.extend_from_slice(if is_crlf { b"\r\n" } else { b"\n" });
                 }

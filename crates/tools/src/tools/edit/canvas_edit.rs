@@ -71,6 +71,7 @@ impl WriteTool for CanvasEdit {
     fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<ToolPlan<Output>, Reason> {
         let tool = Self::DECLARATION.name;
         let edit = WholeFileEdit::existing(tool, context, view, &input.file)?;
+        // Before the file is read as JSON, so that the refusal names the ending and not a syntax error.
         whole_file::check_ending(tool, edit.path(), CANVAS)?;
         let document = edit.document()?;
         let board = canvas::open(edit.path(), document.shown())?;
@@ -81,9 +82,11 @@ impl WriteTool for CanvasEdit {
             ids.push(change.apply(index, operation.operation(tool, index)?)?);
         }
         let board = change.board;
+        // The board grows with every card, so the limit is checked on the result.
         if board.text().len() > context.budget.file_bytes() {
             return Err(context.budget.file_too_large(edit.path(), board.text().len()));
         }
+        // With the line ends and the byte order mark that the file had.
         let content = document.in_own_form(board.text());
         let (card_count, line_count) = (board.nodes().len(), board.edges().len());
         Ok(edit.plan(content, |path, written| Output { path: path.to_string(), ids, card_count, line_count, written }))

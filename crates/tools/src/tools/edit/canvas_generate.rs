@@ -112,10 +112,12 @@ impl WriteTool for CanvasGenerate {
 
     fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<ToolPlan<Output>, Reason> {
         let tool = Self::DECLARATION.name;
+        // Before the notes are chosen, which may take long.
         whole_file::check_ending(tool, &reading::parse_path(&input.file.path)?, CANVAS)?;
         let edit = WholeFileEdit::at(tool, context, view, &input.file, input.overwrite)?;
         let ChosenNotes { paths, left_out } = input.choice.notes(tool, context, view, input.max_cards)?;
         let notes = index::notes(context, view)?;
+        // By number, since the layout knows notes only by their place in the list.
         let groups = input.group_by.as_deref().map(|by| groups(notes, &paths, by)).unwrap_or_default();
         let links = if input.links { links(context, notes, &paths)? } else { Vec::new() };
         let drawn = drawn(edit.path(), &paths, &groups, &links);
@@ -195,6 +197,7 @@ const STONES: &str = "{\n\
 fn groups(notes: &VisibleNotes, paths: &[VaultPath], by: &str) -> Vec<(String, Vec<usize>)> {
     let mut groups: BTreeMap<String, Vec<usize>> = BTreeMap::new();
     for (number, path) in paths.iter().enumerate() {
+        // Reading a property decodes the digest of a note.
         count_steps(64);
         let label = match by {
             "folder" => path.folder().map(|folder| folder.to_string()),
@@ -213,12 +216,14 @@ fn groups(notes: &VisibleNotes, paths: &[VaultPath], by: &str) -> Vec<(String, V
 /// A value as the label of a group; the first of several.
 fn label(value: Value) -> Option<String> {
     const LONGEST: usize = 200;
+    // One label for a note, as it can only be in one frame.
     let first = match value {
         Value::List(values) => values.into_iter().next()?,
         value => value,
     };
     let text = match serde_json::Value::from(&first) {
         serde_json::Value::String(text) => text,
+        // An object or a list inside a list makes no label.
         serde_json::Value::Null | serde_json::Value::Object(_) | serde_json::Value::Array(_) => return None,
         value => value.to_string(),
     };
@@ -234,10 +239,12 @@ fn links(context: &Context<'_>, notes: &VisibleNotes, paths: &[VaultPath]) -> Re
         let Some(entry) = notes.get(path).filter(|entry| entry.is_note()) else { continue };
         for link in FileRow::new(notes, entry.state()).links() {
             count_steps(64);
+            // An empty target is a link within the note itself.
             let target = notes.resolve(link.target, path).filter(|_| !link.target.is_empty());
             links.extend(target.and_then(|target| numbers.get(target)).map(|to| (from, *to)));
         }
     }
+    // Sorted, so that the same vault always gives the same file.
     links.sort_unstable();
     links.dedup();
     links.retain(|(from, to)| from != to);
@@ -284,6 +291,7 @@ fn item<'k>(members: [(&'k str, CanvasScalar); 3], place: &PlacedBox) -> Vec<(&'
 /// The sides at which a line leaves and arrives.
 fn sides(from: &PlacedBox, to: &PlacedBox) -> (&'static str, &'static str) {
     match () {
+        // Layers go from left to right, so most lines leave at the right.
         () if to.x >= from.x + from.width => ("right", "left"),
         () if from.x >= to.x + to.width => ("left", "right"),
         () if to.y >= from.y => ("bottom", "top"),

@@ -107,7 +107,9 @@ impl WriteTool for DailyNote {
     fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<ToolPlan<Output>, Reason> {
         let tool = Self::DECLARATION.name;
         let target = NoteTarget::of_period(input.period, input.day(context)?);
+        // Without text and without `create` it is a question, and must not change anything.
         if input.content.is_none() && !input.create {
+            // A section without text to add is a mistake and not a question.
             if input.section.is_some() {
                 return Err(Reason::bad_argument(tool, "content", "is required with `section`"));
             }
@@ -118,6 +120,7 @@ impl WriteTool for DailyNote {
         let writing = NoteEdit::begin(tool, context, view, &target, makes, expected, input.dry_run)?;
         let created = writing.before().is_none();
         let (content, notice) = match (&input.content, &input.section) {
+            // The template alone: the note is new or stays as it is.
             (None, _) => (writing.document()?.content().clone(), None),
             (Some(content), None) => appending::to_note(&writing, content)?,
             (Some(content), Some(section)) => {
@@ -135,6 +138,7 @@ impl WriteTool for DailyNote {
                 (patched(&writing, &wanted)?.document.content().clone(), None)
             }
         };
+        // Only a new note has the text of a template that its author has not seen.
         let has_commands = created && template::has_commands(writing.document()?.shown());
         let notice = notice.or_else(|| has_commands.then(|| template::COMMANDS_LEFT.to_owned()));
         Ok(writing.plan(content, |path, written| Output {
@@ -163,6 +167,7 @@ impl WriteTool for DailyNote {
             (true, true) => "Would create",
             (true, false) => "Created",
             (false, true) => "Would append to",
+            // The text was there already, which happens when a call is sent again.
             (false, false) if output.previous_size_in_bytes == output.current_size_in_bytes => "Unchanged:",
             (false, false) => "Appended to",
         };
@@ -222,9 +227,11 @@ impl Input {
             Some(date) => Some(date.parse().map_err(|_| bad("date", "must be a day, written YYYY-MM-DD"))?),
             None => None,
         };
+        // Without an offset, `None` stays today, which the target resolves.
         if self.offset == 0 {
             return Ok(given);
         }
+        // An offset alone counts from today, in the time zone of the call.
         let from = given.unwrap_or_else(|| context.now.date());
         let later = Period::from(self.period).later(from, self.offset);
         later.map(Some).ok_or_else(|| bad("offset", "must lead to a day in the supported range of years"))
@@ -244,5 +251,6 @@ fn read(target: &NoteTarget, context: &Context<'_>, view: &View) -> Result<ToolP
         dry_run: false,
         notice: shown.is_lossy().then(|| reading::NOT_UTF8.to_owned()),
     };
+    // A read is a plan without changes.
     Ok(ToolPlan { changes: ChangeSet::default(), output, dry_run: false })
 }

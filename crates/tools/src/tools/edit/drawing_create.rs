@@ -114,10 +114,13 @@ impl WriteTool for DrawingCreate {
 
     fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<ToolPlan<Output>, Reason> {
         let tool = Self::DECLARATION.name;
+        // Before anything else: the plugin opens a file of another ending as a note.
         whole_file::check_ending(tool, &reading::parse_path(&input.file.path)?, DRAWING)?;
+        // Never replaces a drawing: what was drawn by hand cannot be made again.
         let edit = WholeFileEdit::at(tool, context, view, &input.file, false)?;
         let numbers = checked(tool, &input)?;
         let links: Vec<(usize, usize)> =
+            // Every end was checked, so the lookup cannot fail.
             input.arrows.iter().map(|arrow| (numbers[arrow.from.as_str()], numbers[arrow.to.as_str()])).collect();
         let text = scene::drawing(edit.path(), &input.elements, &input.arrows, &links);
         if text.len() > context.budget.file_bytes() {
@@ -181,6 +184,7 @@ const ENDS_TEXTS: &str = "must have no line that is a heading, a comment or a co
 
 /// Whether a label would end the section of texts, in which the plugin looks for it.
 fn ends_texts(label: &str) -> bool {
+    // A tag begins with `#` as well, but has no blank behind it.
     let is_heading = |line: &str| line.starts_with('#') && line.trim_start_matches('#').starts_with([' ', '\t']);
     label
         .lines()
@@ -197,6 +201,7 @@ fn checked<'i>(tool: &str, input: &'i Input) -> Result<HashMap<&'i str, usize>, 
     let mut numbers = HashMap::new();
     for (number, element) in input.elements.iter().enumerate() {
         let at = |name: &str| format!("elements.{number}.{name}");
+        // Ids are what arrows name, so two equal ones would be ambiguous.
         if numbers.insert(element.id.as_str(), number).is_some() {
             return refused(at("id"), "is the id of another element");
         }
@@ -218,6 +223,7 @@ fn checked<'i>(tool: &str, input: &'i Input) -> Result<HashMap<&'i str, usize>, 
         {
             return refused(at("link"), "must be a link like `[[Note]]`");
         }
+        // Far outside, nothing would be seen of it.
         let is_far = |place: Option<i64>| place.is_some_and(|place| place.abs() > 1_000_000);
         if element.x.is_some() != element.y.is_some() || is_far(element.x) || is_far(element.y) {
             return refused(at("x"), "and `y` must both be given or none, between -1000000 and 1000000");
@@ -229,6 +235,7 @@ fn checked<'i>(tool: &str, input: &'i Input) -> Result<HashMap<&'i str, usize>, 
                 return refused(format!("arrows.{number}.{name}"), "is not the id of an element");
             }
         }
+        // An arrow from a shape to itself has no direction to draw.
         if arrow.from == arrow.to {
             return refused(format!("arrows.{number}.to"), "must be another element than `from`");
         }

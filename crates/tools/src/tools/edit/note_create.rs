@@ -63,16 +63,19 @@ impl WriteTool for NoteCreate {
         let tool = Self::DECLARATION.name;
         let path = path(context, view, &input)?;
         let filled = match &input.template {
+            // The title is that of the new note, which the template does not know.
             Some(name) => Some(NoteTemplate::find(context, view, name)?.filled(context, naming::title(&path))),
             None => None,
         };
         let has_commands = filled.as_ref().is_some_and(|filled| filled.has_commands);
         let mut text = filled.map_or_else(String::new, |filled| filled.text);
         if let Some(content) = &input.content {
+            // The text begins on its own line.
             text += if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
             text += content;
         }
         let file = FileInput { file: path.to_string(), expected_content_hash: None, dry_run: input.dry_run };
+        // An existing note is an error here: a template must never overwrite one.
         match EditTarget::begin(tool, context, view, file)? {
             EditTarget::File(existing) => {
                 let current = existing.document().map(|document| document.content().hash());
@@ -129,6 +132,7 @@ fn path(context: &Context<'_>, view: &View, input: &Input) -> Result<VaultPath, 
     }
     let name = if given.to_lowercase().ends_with(".md") { given.to_owned() } else { format!("{given}.md") };
     let path = reading::parse_path(&name)?;
+    // A path says where the note goes; only a bare name is placed by the settings of the vault.
     if path.folder().is_some() {
         return Ok(path);
     }
@@ -136,6 +140,7 @@ fn path(context: &Context<'_>, view: &View, input: &Input) -> Result<VaultPath, 
     let folder = match (view.new_note_place(), beside) {
         (NewNotePlace::BesideNote, Some(note)) => note.path.folder().map(|folder| folder.to_string()),
         (NewNotePlace::Folder(folder), _) => Some(folder),
+        // Without a note to be beside, the setting has no meaning, and the root is the app's answer.
         (NewNotePlace::Root | NewNotePlace::BesideNote, _) => None,
     };
     match folder.filter(|folder| !folder.is_empty()) {

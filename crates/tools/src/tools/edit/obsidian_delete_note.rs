@@ -79,8 +79,10 @@ impl WriteTool for ObsidianDeleteNote {
         let before = naming::read_exact_path(context, view, &path)?;
         context.check()?;
         hash::check(&path, EXPECTED, expected.as_ref(), Some(&before))?;
+        // With a hash from the caller, a change in between is refused; without one, it is planned again.
         let guard = if expected.is_some() { ContentGuard::Caller } else { ContentGuard::Plan };
         let size = before.content.len();
+        // Counted before the note is gone, and told, because nothing repairs them.
         let broken_links = Some(links_to(context, view, &path)?).filter(|count| *count > 0);
         let change = to_trash(view, path.clone(), before, guard);
         let output = Output {

@@ -121,6 +121,7 @@ impl WriteTool for ObsidianManageFrontmatter {
         let writing =
             NoteEdit::begin(tool, context, view, &target, NotesMade::Nothing, expected_hash.as_deref(), dry_run)?;
         let document = writing.document()?;
+        // A note with broken properties is refused before anything is looked up in it.
         let before = readable(writing.path(), &document)?;
         // Uses the spelling in the note: Obsidian treats names that differ only in case as the same.
         let known = before.keys().filter(|name| name.to_lowercase() == key.to_lowercase()).collect::<Vec<_>>();
@@ -183,6 +184,7 @@ impl WriteTool for ObsidianManageFrontmatter {
             PropertyResult::Changed { written, .. } => {
                 let done = match result.operation {
                     PropertyOperation::Delete => written.done("Deleted", "Would delete"),
+                    // Reading has another result and never gets here.
                     PropertyOperation::Get | PropertyOperation::Set => written.done("Set", "Would set"),
                 };
                 format!("{done} {key} in {path}, {}", written.text())
@@ -247,6 +249,7 @@ impl WriteTool for ObsidianManageFrontmatter {
 
 /// The notice for a name with a dot where a map probably was meant.
 fn beside_map(before: &Map<String, Value>, key: &str) -> Option<String> {
+    // A name that exists is meant as it is.
     let (map, entry) = key.split_once('.').filter(|_| !before.contains_key(key))?;
     let (entry, key, map) =
         (quoted(entry), quoted(key), Some(quoted(map)).filter(|_| before.get(map).is_some_and(Value::is_object))?);

@@ -116,6 +116,7 @@ impl WriteTool for ObsidianPatchNote {
 
     fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<ToolPlan<Output>, Reason> {
         let tool = Self::DECLARATION.name;
+        // Never creates a note: a part to change is only in an existing one.
         let writing = NoteEdit::begin(
             tool,
             context,
@@ -136,11 +137,13 @@ impl WriteTool for ObsidianPatchNote {
             content: &input.content,
             content_type: input.content_type,
             create: input.patch_options.create_target_if_missing,
+            // Off by default, so that a call that is sent again does not add its text twice.
             repeat: input.patch_options.apply_if_content_preexists,
             trim: input.patch_options.trim_target_whitespace,
         };
         // Two other tools make the same edit with other arguments, so it is in the toolkit.
         let done = patched(&writing, &wanted)?;
+        // Named as it was found: the caller may have given only a part of the heading's path.
         let (section, operation) = (input.section.named(&done.target), input.operation);
         let notice = text_notice(&writing, &wanted);
         Ok(writing.plan(done.document.content().clone(), |path, written| Output {

@@ -136,6 +136,7 @@ impl WriteTool for ObsidianReplaceInNote {
         let before = writing.document()?;
         let mut document = before.clone();
         let mut counts = Vec::new();
+        // Each on the result of the one before, as the schema promises.
         for wanted in &input.replacements {
             let (edited, count) = in_scope::replaced(context, writing.path(), &document, wanted, input.scope)?;
             document = edited;
@@ -143,11 +144,13 @@ impl WriteTool for ObsidianReplaceInNote {
         }
         // Once, at the end: the properties may be invalid between two replacements.
         in_scope::check_properties(
+            // Compared with the note before all replacements: what was invalid already is not their fault.
             writing.path(),
             &before,
             &document,
             counts.iter().any(|count| count.frontmatter_count > 0),
         )?;
+        // A search that found nothing in one part may have been meant for the other.
         let notice = in_scope::found_elsewhere(context, writing.path(), &before, &input, &counts);
         Ok(writing.plan(document.content().clone(), |path, written| Output {
             path: path.to_string(),

@@ -102,11 +102,13 @@ impl WriteTool for ObsidianWriteNote {
             ContentType::Markdown => input.content,
             ContentType::Json => compact_json(&input.content)?,
         };
+        // The caller may have meant it so; the note is written and the notice says it.
         let notice = broken_properties(writing.path(), &content);
         let content = match writing.before() {
             Some(file) if !input.overwrite => {
                 return Err(Reason::FileExists { path: writing.path().clone(), current: file.hash() });
             }
+            // With the line endings and the byte order mark of the file.
             Some(_) | None => writing.in_own_form(content)?,
         };
         let mut plan = writing.plan_whole(content);

@@ -146,6 +146,7 @@ impl WriteTool for SectionMove {
         let name = Self::DECLARATION.name;
         let expected = hash::expected(name, EXPECTED, input.expected_hash.as_deref())?;
         let NamedFile { path: source, file: before, .. } = naming::find(context, view, &input.file)?;
+        // Before anything is planned: a stale note is refused at once.
         hash::check(&source, EXPECTED, expected.as_ref(), Some(&before))?;
         let document = reading::editable(&source, &before)?;
         let part = part(&input, &source, &document)?;
@@ -154,6 +155,7 @@ impl WriteTool for SectionMove {
             Some(to) => Some(destination(context, view, to)?).filter(|(path, _)| *path != source),
             None => None,
         };
+        // Within one note there is nowhere for a whole note to go.
         if part == MovedPart::Whole && target.is_none() {
             return Err(Reason::bad_argument(name, "to", "is required for a whole note: another note"));
         }
@@ -163,6 +165,7 @@ impl WriteTool for SectionMove {
             Some((path, None)) => Some((path, empty()?)),
             None => None,
         };
+        // Places are looked up in the note that receives the part, which may be the same one.
         let (place_path, place_document) = there.as_ref().map_or((&source, &document), |(path, text)| (*path, text));
         let place = place(&input, place_path, place_document)?;
         let is_new = target.as_ref().is_some_and(|(_, file)| file.is_none());
@@ -185,9 +188,11 @@ impl WriteTool for SectionMove {
             },
             source_goes: trashed,
         };
+        // Everything is planned on the old texts, so that spans stay valid.
         let PartMoved { mut moved, lines, others, references, apart } = step.plan(context, view)?;
         let mut differing = Vec::new();
         if let Some(there) = moved.target.as_ref().filter(|_| trashed) {
+            // Properties of a note that disappears would be lost with it.
             let merged = properties::merged(there, &moved.source).map_err(|error| refusal(&source, error))?;
             if let Some(merged) = merged {
                 differing = merged.differing;
@@ -196,6 +201,7 @@ impl WriteTool for SectionMove {
         }
         let guard = if expected.is_some() { ContentGuard::Caller } else { ContentGuard::Plan };
         let source_hash = moved.source.content().hash().to_string();
+        // The note that has the part now is the one to go on with.
         let holder = moved.target.as_ref().unwrap_or(&moved.source);
         let output = Output {
             file: source.to_string(),
@@ -366,6 +372,7 @@ fn found(path: &VaultPath, document: &Document, section: &NoteSection, at: &str)
         }
         SectionType::Block => {
             let id = section.target.trim_start_matches('^');
+            // By position, as the plan works on the structure and not on names.
             let block = note.find_block(id).and_then(|block| note.blocks.iter().position(|other| other == block));
             let ids = note.blocks.iter().map(|block| block.id.clone());
             block.map(FoundPart::Block).ok_or_else(|| missing(path, "block", id, ids))
@@ -397,6 +404,7 @@ fn place(input: &Input, path: &VaultPath, document: &Document) -> Result<PartPla
     use PartPosition::{After, Before, End, Start};
     let Some(section) = &input.to_section else {
         return match input.position {
+            // Without a section, before and after are those of the note itself.
             End | After => Ok(PartPlace::NoteEnd),
             Start | Before => Ok(PartPlace::NoteStart),
         };

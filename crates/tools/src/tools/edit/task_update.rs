@@ -113,13 +113,16 @@ impl WriteTool for TaskUpdate {
     fn plan(&self, context: &Context<'_>, view: &View, mut input: Input) -> Result<ToolPlan<Output>, Reason> {
         let tool = Self::DECLARATION.name;
         let today = context.now.date();
+        // Before the note is read: a wrong argument is the same refusal for every note.
         let change = input.change(today)?;
+        // Taken out, because the rest of the input is moved below.
         let wanted = WantedTask { line: input.line, id: input.id.take(), text: input.text.take() };
         if wanted.line.is_none() && wanted.id.is_none() && wanted.text.is_none() {
             return Err(Reason::bad_argument(tool, "line", "must be given, or `id` or `text`, to name the task"));
         }
         let editing = FileEdit::begin(tool, context, view, input.file)?;
         let document = editing.document()?;
+        // In the note as it is now, so a line number from an older list is checked by the text, if that was given.
         let place = wanted.find(&document, editing.path())?;
         let edited = task_edit::edited(&document, &place, &change, view.task_settings(), today);
         let edited = edited.map_err(|error| match error {
@@ -134,6 +137,7 @@ impl WriteTool for TaskUpdate {
         let lines: Vec<&str> = edited.document.shown().lines().collect();
         let shown = |line: Option<usize>| {
             let text = line.and_then(|line| lines.get(line - 1)).copied().unwrap_or_default();
+            // Without quote marks and indentation, which the caller knows from the note.
             line.map(|line| WrittenTask { line, text: text.trim_start_matches([' ', '\t', '>']).trim_end().to_owned() })
         };
         let (task, next) = (shown(edited.line), shown(edited.next));
@@ -230,6 +234,7 @@ impl Input {
             ("done", TaskFieldKind::Done, &self.done),
         ];
         let mut dates = Vec::new();
+        // `today` and `none` are resolved here, so the edit only knows dates.
         for (name, kind, given) in given {
             if let Some(given) = given {
                 dates.push((kind, new_day(tool, name, given, today)?));
@@ -257,6 +262,7 @@ fn status(tool: &str, given: &str) -> Result<char, Reason> {
     let mut characters = given.chars();
     Ok(match (given, characters.next(), characters.next()) {
         ("done", ..) => 'x',
+        // An empty box, however it is written.
         ("open" | "", ..) => ' ',
         ("cancelled", ..) => '-',
         (_, Some(only), None) if !only.is_control() => only,
@@ -303,6 +309,7 @@ impl WantedTask {
         if let Some(text) = &self.text {
             let says_it =
                 |task: &&&TaskPlace| task.text(document).description().to_lowercase() == text.trim().to_lowercase();
+            // Only if it is one: two tasks with the same text cannot be told apart by it.
             if let [exact] = fitting.iter().filter(says_it).collect::<Vec<_>>()[..] {
                 fitting = vec![exact];
             }
@@ -351,6 +358,7 @@ impl WantedTask {
             let says = |task: &TaskPlace| task.text(document).description();
             let all: Vec<String> = tasks.iter().map(says).collect();
             let near = nearest_several(text, all.iter().map(String::as_str), MOST_CANDIDATES);
+            // The first with that text; a candidate only has to lead the caller to the right line.
             let found = |name: &&str| all.iter().position(|one| one == name).and_then(|at| tasks.get(at));
             let near: Vec<&TaskPlace> = near.iter().filter_map(found).collect();
             if !near.is_empty() {
@@ -358,6 +366,7 @@ impl WantedTask {
             }
             // A word in common is a better hint than none.
             let words: Vec<String> =
+                // Short words are in almost every task.
                 text.split_whitespace().map(str::to_lowercase).filter(|word| word.len() > 3).collect();
             let shares = |task: &&TaskPlace| {
                 let says = task.text(document).description().to_lowercase();
@@ -367,10 +376,12 @@ impl WantedTask {
         }
         let mut near: Vec<&TaskPlace> = tasks.iter().collect();
         if let Some(line) = self.line {
+            // A line number that is off by a few is the usual mistake.
             near.sort_by_key(|task| task.line.abs_diff(line));
             near.truncate(MOST_CANDIDATES);
             return near;
         }
+        // Ids were asked for, so only tasks that have one are worth naming.
         let with_id = |task: &&TaskPlace| {
             let text: TaskLine<'_> = task.text(document);
             text.block_id().is_some() || text.value(TaskFieldKind::Id).is_some()

@@ -78,6 +78,7 @@ impl WriteTool for TemplateApply {
     fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<ToolPlan<Output>, Reason> {
         let editing = FileEdit::begin(Self::DECLARATION.name, context, view, input.file)?;
         let template = NoteTemplate::find(context, view, &input.template)?;
+        // `{{title}}` is the title of the note, not of the template.
         let filled = template.filled(context, naming::title(editing.path()));
         let place = match input.at {
             InsertionPlace::Start => TemplatePlace::Start,

@@ -73,7 +73,9 @@ impl WriteTool for VaultHealthFix {
     fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<ToolPlan<Output>, Reason> {
         let Input { findings, dry_run } = input;
         let chosen = ChosenFindings::parse(&findings)?;
+        // Only the kinds that were chosen, because each is a walk over the vault.
         let found = health::check(context, view, &chosen.kinds())?;
+        // A finding that is no longer found is named, not ignored: the vault has changed since the caller looked.
         let (chosen, gone) = chosen.among(found);
         let PlannedFixes { changes, mut fixed, mut left } = health::plan_fixes(context, view, chosen)?;
         let why = "there is no such finding: it was mended, or its notes changed";
@@ -200,6 +202,7 @@ impl ChosenFindings {
 
     fn kinds(&self) -> Vec<FindingKind> {
         let of_ids = self.ids.iter().filter_map(|id| FindingKind::of_id(id));
+        // Each kind once, in the order of the list.
         let kinds: BTreeSet<FindingKind> = of_ids.chain(self.whole_kinds.iter().copied()).collect();
         kinds.into_iter().collect()
     }
@@ -207,6 +210,7 @@ impl ChosenFindings {
     /// The chosen ones of those that were found, and the ids that are not among them.
     fn among(mut self, found: Vec<HealthFinding>) -> (Vec<HealthFinding>, BTreeSet<String>) {
         let mut chosen = found;
+        // Taken out as they are found; what remains was not.
         chosen.retain(|finding| self.ids.remove(&finding.id) || self.whole_kinds.contains(&finding.kind));
         (chosen, self.ids)
     }

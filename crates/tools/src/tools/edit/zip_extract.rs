@@ -93,6 +93,7 @@ impl WriteTool for ZipExtract {
         let folder = reading::parse_path(&input.folder)?;
         let NamedFile { path, file, .. } = naming::find(context, view, &input.path)?;
         whole_file::check_ending(tool, &path, ".zip")?;
+        // Read as a whole first: an archive with one bad entry changes nothing.
         let archive::ReadArchive { mut entries, left_out } = archive::read(context, &path, file.bytes())?;
         if input.strip_root {
             strip_root(&mut entries);
@@ -111,10 +112,12 @@ impl WriteTool for ZipExtract {
             if !place.is_within(&folder) {
                 return refused(ArchiveProblem::Name);
             }
+            // Without case and with composed accents, since some disks take two such names for one file.
             let folded = |path: &VaultPath| composed(path.as_str()).to_lowercase();
             if !seen.insert(folded(&place)) {
                 return refused(ArchiveProblem::Twice);
             }
+            // Every folder above, for the check below.
             folders.extend(std::iter::successors(place.folder(), VaultPath::folder).map(|folder| folded(&folder)));
             if let Some(there) = reading::read_if_there(view, &place)? {
                 return Err(Reason::DestinationExists { path: place, current: there.hash(), wanted: NameWanted::New });
@@ -183,6 +186,7 @@ const NOTES: &str = "UEsDBBQAAAAAAAAAIVzxhmx6AwAAAAMAAAAEAAAAYS5tZG9uZVBLAQIUAxQ
 
 /// Leaves out the first folder if everything is in it.
 fn strip_root(entries: &mut [ArchiveEntry]) {
+    // A first entry without a folder means that there is no common one.
     let Some((root, _)) = entries.first().and_then(|entry| entry.name.split_once('/')) else { return };
     let root = format!("{root}/");
     if entries.iter().all(|entry| entry.name.starts_with(&root)) {

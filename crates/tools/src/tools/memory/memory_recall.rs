@@ -83,6 +83,7 @@ impl ReadTool for MemoryRecall {
     fn run(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Output, Reason> {
         let folder = remembering::folder(context)?;
         let notes = index::notes(context, view)?;
+        // A blank query is none: the newest entries are a better answer than nothing.
         let query = input.query.as_deref().map(str::trim).filter(|query| !query.is_empty());
         let mut found = match query {
             Some(query) => by_words(context, view, notes, folder, query)?,
@@ -110,6 +111,7 @@ impl ReadTool for MemoryRecall {
             let date = date.as_deref().map(|date| format!("{date} ")).unwrap_or_default();
             text += &format!("{line}: {date}{}\n", one_line(entry));
         }
+        // The text has no cursor; a caller asks for more with a larger limit.
         let more = total - entries.len();
         if more > 0 {
             text += &format!("{more} more");
@@ -188,6 +190,7 @@ impl RankedEntry {
     fn shown(self) -> RecalledEntry {
         let MemoryEntry { line, date, mut text, .. } = self.entry;
         if let Some((cut, _)) = text.char_indices().nth(LONGEST_ENTRY) {
+            // At a character, never within one.
             text.truncate(cut);
             text.push('…');
         }
@@ -204,6 +207,7 @@ fn by_words(
     query: &str,
 ) -> Result<Vec<RankedEntry>, Reason> {
     check_length(MemoryRecall::DECLARATION.name, query)?;
+    // Only the places of the words are needed, not the text around them.
     let size = PassageSize { context: 0, max_matches: MOST_NOTES };
     let page = RankedPage { offset: 0, limit: MOST_NOTES, size, room: usize::MAX, takes: |_| 0 };
     // The operator finds its text anywhere in a path, and a query with `OR` goes around it, so the folder is compared
@@ -220,6 +224,7 @@ fn by_words(
         let linked = 1.0 + 0.1 * (1.0 + links as f64).ln();
         let day = day_of(context, notes, &note.path);
         let file = reading::read(view, &note.path)?;
+        // A file that is not text has no entries.
         let Ok(document) = reading::editable(&note.path, &file) else { continue };
         let entries = remembering::entries(&document);
         let words = words_of_entries(note, document.shown(), &entries);
@@ -231,6 +236,7 @@ fn by_words(
             }
             #[expect(clippy::cast_precision_loss, reason = "at most as many as a query has words")]
             let share = if most == 0 { 1.0 } else { words as f64 / most as f64 };
+            // An entry without a date is as old as the last change of its note.
             let day = entry.date.unwrap_or(day);
             let rank = note.score * share * linked * freshness(&context.now, day);
             found.push(RankedEntry { path: note.path.clone(), entry, rank, day });
@@ -243,6 +249,7 @@ fn by_words(
 fn words_of_entries(note: &RankedNote, shown: &str, entries: &[MemoryEntry]) -> Vec<usize> {
     let mut words: Vec<BTreeSet<String>> = entries.iter().map(|_| BTreeSet::new()).collect();
     let mut matches = note.matches.iter().collect::<Vec<_>>();
+    // In order, so that the text is walked through once.
     matches.sort_by_key(|found| found.offset);
     let (mut units, mut at) = (0, 0);
     for found in matches {
@@ -254,6 +261,7 @@ fn words_of_entries(note: &RankedNote, shown: &str, entries: &[MemoryEntry]) -> 
             units += c.len_utf16();
             at += c.len_utf8();
         }
+        // Entries are in the order of the text and do not overlap.
         let index = entries.partition_point(|entry| entry.span.end <= at);
         if entries.get(index).is_some_and(|entry| entry.span.contains(&at)) {
             words[index].insert(found.text.to_lowercase());
@@ -280,6 +288,7 @@ fn newest(
         let Ok(document) = reading::editable(file.path(), &read) else { continue };
         let ranked = |entry: MemoryEntry| {
             let day = entry.date.unwrap_or(day);
+            // Without a query only the day counts.
             RankedEntry { path: file.path().clone(), entry, rank: 0.0, day }
         };
         found.extend(remembering::entries(&document).into_iter().map(ranked));
@@ -295,6 +304,7 @@ fn day_of(context: &Context<'_>, notes: &VisibleNotes, path: &VaultPath) -> Date
 
 /// From 1 for today down to what is left of a memory however old it is.
 fn freshness(now: &Zoned, day: Date) -> f64 {
+    // A date in the future counts as today.
     let days = now.date().since(day).map_or(0, |span| span.get_days()).max(0);
     1.0 - AGE_COUNTS * (1.0 - 0.5_f64.powf(f64::from(days) / HALF_LIFE))
 }

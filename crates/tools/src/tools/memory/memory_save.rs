@@ -80,8 +80,10 @@ impl WriteTool for MemorySave {
         let edit = NoteEdit::at(tool, context, view, path, input.expected_hash.as_deref(), input.dry_run)?;
         let item = remembering::item(context.now.date(), &input.text);
         let document = edit.document_if_there()?;
+        // Before anything is added, so that the same fact is not remembered twice.
         let known_line = document.as_ref().and_then(|document| known(document, &item));
         let content = match &document {
+            // Unchanged, so that the call succeeds without a new version.
             Some(document) if known_line.is_some() => document.content().clone(),
             Some(document) => added(edit.path(), document, &item)?.content().clone(),
             None => format!("{item}\n").into(),
@@ -148,6 +150,7 @@ fn note_of(context: &Context<'_>, view: &View, subject: &str) -> Result<VaultPat
     let folder = remembering::folder(context)?;
     let path = VaultPath::parse(&format!("{folder}/{subject}.md"))
         .map_err(|_| problem("must be a name that a note can have"))?;
+    // The exact name first: it needs no look at the other notes.
     if view.shows(&path) && reading::read_if_there(view, &path)?.is_some() {
         return Ok(path);
     }
@@ -169,7 +172,9 @@ fn note_of(context: &Context<'_>, view: &View, subject: &str) -> Result<VaultPat
 
 /// The line of the entry that says the same.
 fn known(document: &Document, item: &str) -> Option<usize> {
+    // A final point or another case is not another fact.
     let said = |text: &str| text.trim_end_matches(['.', '!', ' ']).to_lowercase();
+    // Read back as an entry, so that both texts were cleaned in the same way.
     let wanted = Document::open(item.to_owned()).ok()?;
     let wanted = remembering::entries(&wanted).pop()?;
     let is_same = |entry: &MemoryEntry| said(&entry.text) == said(&wanted.text);
@@ -179,6 +184,7 @@ fn known(document: &Document, item: &str) -> Option<usize> {
 /// The note with an item at its end. It joins the list there, and keeps apart from anything else.
 fn added(path: &VaultPath, document: &Document, item: &str) -> Result<Document, Reason> {
     let shown = document.shown();
+    // Blank lines at the end do not separate the list from the new item.
     let end = shown.trim_end().len();
     let after_list = document.note().items.last().is_some_and(|last| last.whole.end >= end);
     let gap = if shown.ends_with('\n') || shown.is_empty() { "" } else { "\n" };

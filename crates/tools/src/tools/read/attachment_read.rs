@@ -104,6 +104,7 @@ impl ReadTool for AttachmentRead {
 
     fn run(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Output, Reason> {
         let NamedFile { path, file, .. } = naming::find(context, view, &input.path)?;
+        // By the ending; what the bytes really are is found out while decoding.
         let ending = path.name().rsplit_once('.').map_or(String::new(), |(_, ending)| ending.to_ascii_lowercase());
         match &*ending {
             "svg" => drawing(&path, &file),
@@ -193,6 +194,7 @@ fn output(path: &VaultPath, file: &File, media_type: String) -> Output {
 
 /// What a block may have before it is encoded, so that the reply stays within its limit.
 fn room(context: &Context<'_>) -> usize {
+    // Base64 makes four bytes of three.
     context.budget.reply_bytes().saturating_sub(FACTS_BYTES) / 4 * 3
 }
 
@@ -204,6 +206,7 @@ fn picture(context: &Context<'_>, path: &VaultPath, file: &File, max_side: u32) 
     let PictureFacts { media_type, width, height, .. } = facts;
     let mut output = output(path, file, media_type);
     (output.width, output.height) = (Some(width), Some(height));
+    // The same bytes mean that nothing had to be scaled or turned.
     if bytes != file.bytes() {
         output.shown = Some(ShownPicture {
             media_type: facts.shown_media_type.clone(),
@@ -213,6 +216,7 @@ fn picture(context: &Context<'_>, path: &VaultPath, file: &File, max_side: u32) 
         });
     }
     output.notice = match (facts.is_animated, facts.is_incomplete) {
+        // More important than the movement: what is seen may be wrong.
         (_, true) => Some("The file is cut off; only a part of the picture is real.".to_owned()),
         (true, false) => Some("The picture moves; its first frame is shown.".to_owned()),
         (false, false) => None,
@@ -227,6 +231,7 @@ fn sound(context: &Context<'_>, path: &VaultPath, file: &File) -> Result<Output,
     if file.content.len() > room(context) {
         return Err(Reason::AttachmentUnreadable { path: path.clone(), fault: DecodeFault::Output });
     }
+    // All endings above have a type; Ogg is the container of most.
     let media_type = media_type(path).unwrap_or("audio/ogg");
     let mut output = output(path, file, media_type.to_owned());
     let data = BASE64_STANDARD.encode(file.bytes());

@@ -128,17 +128,20 @@ impl ReadTool for CanvasRead {
         let page = CanvasPage {
             board: &board,
             ids: ShortIds::of(&board),
+            // To say which files are missing; the canvas names files that the caller may not see.
             files: index::files(context, view)?,
             text_limit: input.text_limit,
             places: input.places,
         };
         let total = board.nodes().len();
         let (mut cards, mut lines, mut bytes) = (Vec::new(), Vec::new(), 0);
+        // A cursor from before cards were removed leads to the end, not to an error.
         let mut next = cursor.offset.min(total);
         while next < total && cards.len() < cursor.limit {
             context.check()?;
             let card = page.card(next);
             let from = board.nodes()[next].id();
+            // With the card that they leave, so that each line is on exactly one page.
             let own: Vec<CanvasLineOutput> = page.lines_from(from).take(MOST_LINES).collect();
             bytes += card.bytes() + own.iter().map(CanvasLineOutput::bytes).sum::<usize>();
             // The first is always shown, so that a page makes progress.
@@ -260,6 +263,7 @@ impl CanvasPage<'_> {
         let label = |key| item.text(key).filter(|label| !label.is_empty()).map(|label| cut(label, LONGEST_LABEL).0);
         let place = canvas::place(item);
         CardOutput {
+            // An id is any text in the file; the app's are short.
             id: cut(self.ids.short(item.id()), LONGEST_LABEL).0,
             r#type: cut(item.text("type").unwrap_or("unknown"), 40).0,
             clipped: text.as_ref().is_some_and(|(_, is_cut)| *is_cut),
@@ -268,6 +272,7 @@ impl CanvasPage<'_> {
             file: file.map(|file| cut(&format!("{file}{}", item.text("subpath").unwrap_or_default()), LONGEST_LABEL).0),
             url: label("url"),
             label: label("label"),
+            // A canvas has no groups by reference; a card is in the group that it lies in.
             group: canvas::group_of(self.board, index).map(|at| self.ids.short(self.board.nodes()[at].id()).to_owned()),
             color: label("color"),
             place: self.places.then_some([place.x, place.y, place.width, place.height]),
@@ -281,6 +286,7 @@ impl CanvasPage<'_> {
 
     fn line(&self, edge: &CanvasItem) -> CanvasLineOutput {
         let end = |key| cut(self.ids.short(edge.text(key).unwrap_or_default()), LONGEST_LABEL).0;
+        // The format draws an arrow at the end and none at the start, unless it says otherwise.
         let starts = edge.text("fromEnd") == Some("arrow");
         let arrow = match (starts, edge.text("toEnd") != Some("none")) {
             (false, true) => None,
@@ -310,6 +316,7 @@ impl CardOutput {
     /// Roughly, in the answer.
     fn bytes(&self) -> usize {
         let texts = [&self.text, &self.file, &self.url, &self.label, &self.group, &self.color];
+        // With the field names around them.
         60 + self.id.len() + texts.iter().map(|text| text.as_ref().map_or(0, String::len)).sum::<usize>()
     }
 

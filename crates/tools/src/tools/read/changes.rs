@@ -130,9 +130,11 @@ impl ReadTool for Changes {
             None => PageCursor { offset: 0, limit: input.limit },
         };
         let all = stories(context, view, SystemTime::from(since), folder.as_ref())?;
+        // Before the page is cut, to tell how many there are in all.
         let total = all.len();
         let shown: Vec<FileStory> = all.into_iter().skip(page.offset).take(page.limit).collect();
         let next = page.offset.saturating_add(shown.len());
+        // An empty page would lead to itself forever.
         let next_cursor = (next < total && !shown.is_empty()).then(|| PageCursor { offset: next, ..page }.written());
         let (unified_diff, without_diff) = match input.diff {
             true => story::one_diff(context, view, &shown, input.max_bytes)?,
@@ -147,6 +149,7 @@ impl ReadTool for Changes {
             outside: story.outside,
         });
         Ok(Output {
+            // As the caller wrote it, which is what its answer is compared with.
             since: clipped(input.since.trim()),
             files: files.collect(),
             total,
@@ -170,6 +173,7 @@ impl ReadTool for Changes {
         text.extend(next_cursor.iter().map(|cursor| format!("\nMore: `cursor: \"{cursor}\"`.")));
         text.extend(unified_diff.iter().map(|diff| format!("\n{}", fenced(diff))));
         if !without_diff.is_empty() {
+            // A few names are enough: the list of files has all of them.
             let names: Vec<String> = without_diff.iter().take(5).map(|name| quoted(name).to_string()).collect();
             let more = if without_diff.len() > names.len() { ", …" } else { "" };
             text += &format!("\nNot in the diff: {}{more}.", names.join(", "));

@@ -52,10 +52,12 @@ impl ReadTool for CheckpointDiff {
         let found = checkpoint::find(view, &input.id)?;
         let entries: Vec<&EntryRecord> = match input.path.as_deref().map(reading::parse_path).transpose()? {
             Some(path) => vec![checkpoint::entry_of(&found, &path)?],
+            // Folders have no content to compare.
             None => checkpoint::files(&found).collect(),
         };
         let mut diff = ChangeDiff::default();
         for entry in entries {
+            // Each file is read, so a change of many can take long.
             context.check()?;
             let old = checkpoint::content(view, &found, entry)?;
             if let Some(to) = entry.moved_to.as_ref().filter(|_| entry.before.is_none() && !entry.is_of_folder()) {

@@ -102,6 +102,7 @@ impl ReadTool for CheckpointList {
         let page = view
             .checkpoints(path.as_ref(), before, input.limit)
             .map_err(|error| checkpoint::refusal(before.unwrap_or_default(), error))?;
+        // The last one shown is where the next page begins, and only if there is one.
         let next_before = page.checkpoints.last().filter(|_| page.more).map(|last| last.id.clone());
         Ok(Output { checkpoints: page.checkpoints.into_iter().map(shown).collect(), next_before })
     }
@@ -113,6 +114,7 @@ impl ReadTool for CheckpointList {
         let mut text = String::new();
         for checkpoint in &output.checkpoints {
             let CheckpointOutput { id, time, tool, kind, .. } = checkpoint;
+            // A late save was not made by a tool.
             let by = if tool.is_empty() { kind } else { tool.as_str() };
             let files: Vec<String> = checkpoint.files.iter().take(SHOWN_FILES).map(changed).collect();
             let more = checkpoint.files.len().saturating_sub(SHOWN_FILES);
@@ -170,6 +172,7 @@ fn changed(CheckpointFile { path, what, moved_to, .. }: &CheckpointFile) -> Stri
 }
 
 fn file(kind: CheckpointKind, entry: &EntryRecord) -> CheckpointFile {
+    // Short hashes are enough to be sent back, and the list may be long.
     let short = |hash: &lapidary_note::ContentHash| hash::short(&hash.to_string()).to_owned();
     CheckpointFile {
         path: entry.path.to_string(),

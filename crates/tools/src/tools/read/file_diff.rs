@@ -66,6 +66,7 @@ impl ReadTool for FileDiff {
             hash::expected(name, argument, Some(given))?.ok_or_else(|| bug!("a hash was given and none was read"))
         };
         let from = parsed("fromHash", &input.from_hash)?;
+        // Without a second hash, the file as it is now.
         let to = input.to_hash.as_deref().map(|given| parsed("toHash", given)).transpose()?;
         let (from_hash, old) = version(view, &path, &from)?;
         let (to_hash, new) = match &to {

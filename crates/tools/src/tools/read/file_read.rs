@@ -76,11 +76,13 @@ impl ReadTool for FileRead {
         let is_note = path.name().to_lowercase().ends_with(".md");
         let properties = is_note.then(|| shown.properties());
         let notice = match properties.as_ref().and_then(NoteProperties::problem) {
+            // The more basic problem first: such a text has no reliable properties.
             _ if shown.is_lossy() => Some(NOT_UTF8.to_owned()),
             Some(problem) => Some(format!("The properties are not valid YAML ({problem}), so `data` is empty.")),
             None => None,
         };
         let frontmatter = properties.and_then(|properties| {
+            // With the hash of the block alone, so that an edit of the text does not make it stale.
             let frontmatter_hash = shown.hash_of(properties.block.as_ref()?.span.clone())?.to_string();
             Some(FrontmatterOutput { data: properties.json(), frontmatter_hash })
         });

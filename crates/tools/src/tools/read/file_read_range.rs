@@ -69,6 +69,7 @@ impl ReadTool for FileReadRange {
     type Output = Output;
 
     fn run(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Output, Reason> {
+        // The schema cannot compare two arguments.
         if input.to < input.from {
             let problem = Prose::ours(format_args!("must be >= {} (`from`)", input.from));
             return Err(Reason::InvalidArguments {
@@ -90,6 +91,7 @@ impl ReadTool for FileReadRange {
         };
         Ok(Output {
             from: input.from,
+            // As it is, even beyond the end, so that the caller recognises its own question.
             to: input.to.min(total_lines),
             lines: text[span].to_owned(),
             range_hash: range_hash.map(|hash| hash.to_string()),

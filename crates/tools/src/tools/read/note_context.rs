@@ -121,8 +121,10 @@ impl ReadTool for NoteContext {
         let start =
             walk.find(&path).ok_or_else(|| Reason::NoteMissing { path: path.clone(), suggestions: Vec::new() })?;
         let linked: Vec<String> = walk.beside(start, WalkDirection::Out).iter().map(ToString::to_string).collect();
+        // All are counted, but only those that fit are read.
         let mut backlinks = backlinks::find(context, walk.notes(), start)?;
         let total_backlinks = backlinks.len();
+        // In bytes, which is what every part is measured in.
         let room = input.max_tokens * BYTES_PER_TOKEN;
         // More could not fit, and each sentence has to be read.
         backlinks.truncate(room / ENTRY_BYTES);
@@ -131,8 +133,10 @@ impl ReadTool for NoteContext {
         let headings: Vec<HeadingLine> = note.headings.iter().map(heading_line).collect();
         let (total_headings, total_links) = (headings.len(), linked.len());
         // What the text does not need is for the rest.
+        // A short text leaves its share to the lists; a long one never takes more than all but its own.
         let beside = room - text.len().min(room * LEAST_TEXT / 100);
         let mut used = 0;
+        // Shares of the rest: headings a fifth, backlinks the most, since their sentences say the most.
         let headings = fitting(headings, beside / 5, &mut used, |heading| heading.text.len());
         let backlinks = fitting(backlinks, beside * 9 / 20, &mut used, |link| {
             let parts = [&link.context, &link.alias, &link.subpath, &link.property];
@@ -140,6 +144,7 @@ impl ReadTool for NoteContext {
         });
         let links = fitting(linked, beside * 7 / 40, &mut used, String::len);
         let related = fitting(related, beside * 7 / 40, &mut used, |note| note.path.len() + 10 * note.by.len());
+        // The text gets whatever the lists did not use.
         let (content, next_line) = from_start(text, room - used);
         Ok(Output {
             path: path.to_string(),
@@ -249,6 +254,7 @@ fn from_start(text: &str, room: usize) -> (&str, Option<usize>) {
         return (text, None);
     }
     let end = text.floor_char_boundary(room);
+    // In whole lines, unless not even the first fits.
     let end = text[..end].rfind('\n').map_or(end, |at| at + 1);
     let line = text[..end].matches('\n').count() + 1;
     (&text[..end], Some(line))

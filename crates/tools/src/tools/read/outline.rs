@@ -97,6 +97,7 @@ impl ReadTool for Outline {
         context.check()?;
         let shown = reading::show(&path, &file)?;
         let note = shown.note();
+        // Before the page is cut, so that offsets count only what is listed.
         let wanted = note.headings.iter().filter(|heading| input.max_depth.is_none_or(|most| heading.level <= most));
         // Hashes are computed for the page only, as each reads its whole section.
         let page = ListPage::of(wanted.collect::<Vec<&Heading>>(), input.offset, input.limit);
@@ -104,6 +105,7 @@ impl ReadTool for Outline {
         let hash_of = |heading: &Heading| shown.hash_of(heading.section.clone());
         let shown_heading = |heading| headings.show(&context.budget, heading, HashLength::Short, hash_of);
         let found: Vec<HeadingOutput> = page.items.into_iter().map(shown_heading).collect::<Result<_, Reason>>()?;
+        // The column names are then written once.
         let as_rows = found.len() > MOST_OBJECTS;
         let (rows, headings) =
             if as_rows { (Some(found.iter().map(row).collect()), None) } else { (None, Some(found)) };

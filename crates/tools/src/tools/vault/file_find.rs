@@ -128,6 +128,7 @@ impl ReadTool for FileFind {
         let mut found = Vec::new();
         for file in files.below(folder.as_ref()) {
             context.check()?;
+            // Patterns see the path below the folder, names only the last part.
             if wanted.fits(file.path().name(), relative(file.path().as_str(), folder.as_ref()))? {
                 found.push(file.path());
             }
@@ -218,6 +219,7 @@ fn nothing_found(mode: FindMode, query: &str, files: &[&VaultPath]) -> Option<St
     let alike = files.iter().copied().filter(|path| folded_name(path.name()).contains(&*wanted));
     let mut meant: Vec<&VaultPath> = alike.take(MOST_SUGGESTIONS).collect();
     if meant.is_empty() {
+        // Only if nothing has the same letters: a similar name is a weaker guess.
         let near = nearest_several(query, files.iter().map(|path| path.name()), MOST_SUGGESTIONS);
         meant.extend(near.into_iter().filter_map(|name| files.iter().copied().find(|path| path.name() == name)));
     }

@@ -213,6 +213,7 @@ fn entries<'f>(
 ) -> Result<BTreeMap<&'f str, FileFacts>, Reason> {
     // Folders and files below the first level count only for the time of the one above.
     let within = |path: &str| recursive || !relative(path, folder).contains('/');
+    // A folder without visible files has no time.
     let empty = || FileFacts { r#type: EntryType::Directory, bytes: 0, changed: 0 };
     let folders = files.folders_below(folder).map(VaultPath::as_str).filter(|path| within(path));
     let mut found: BTreeMap<&str, FileFacts> = folders.map(|path| (path, empty())).collect();
@@ -222,6 +223,7 @@ fn entries<'f>(
         let (path, changed) = (file.path().as_str(), milliseconds(Some(file.modified())));
         // Each slash behind the listed folder ends the path of one folder above the file.
         let below = path.match_indices('/').map(|(at, _)| at).filter(|at| *at > start);
+        // Only the first level is listed, so only that folder needs the time.
         for at in below.take(if recursive { usize::MAX } else { 1 }) {
             if let Some(above) = found.get_mut(&path[..at]) {
                 above.changed = above.changed.max(changed);

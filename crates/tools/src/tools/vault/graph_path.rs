@@ -95,6 +95,7 @@ impl ReadTool for GraphPath {
         let from = start(context, view, &walk, &input.from)?;
         let to = start(context, view, &walk, &input.to)?;
         let found = walk.ways(context, (from, to), input.max_hops, input.direction, input.ways)?;
+        // All ways have the same length: the shortest.
         let hops = found.first().map(|way| way.len() - 1);
         let mut ways = Vec::new();
         for way in &found {
@@ -112,8 +113,10 @@ impl ReadTool for GraphPath {
 
     fn text(&self, output: &Output) -> Option<String> {
         let Output { from, to, hops, ways, .. } = output;
+        // Not an error: that there is no way is an answer.
         let Some(hops) = hops else { return Some(format!("{} and {}: no way", quoted(from), quoted(to))) };
         let mut text = format!("{} and {}: {}", quoted(from), quoted(to), counted(*hops, "link"));
+        // Both are the same note.
         if *hops == 0 {
             return Some(text);
         }
@@ -122,6 +125,7 @@ impl ReadTool for GraphPath {
             for step in steps {
                 let step = match &step.link {
                     Some(link) => {
+                        // The link is in the note that it was found in, which shows its direction.
                         let arrow = if link.file == step.path { "←" } else { "→" };
                         let property = link.property.as_ref().map_or(String::new(), |name| format!(" {name}:"));
                         let words = link.context.as_deref().unwrap_or_default();
@@ -203,12 +207,15 @@ fn link_between(
     to: &VaultPath,
     direction: WalkDirection,
 ) -> Result<Option<BackLink>, Reason> {
+    // A step goes forward along a link of the first note, or back along one of the second.
     for (source, target, follows) in [(from, to, WalkDirection::In), (to, from, WalkDirection::Out)] {
         if direction == follows {
             continue;
         }
         context.check()?;
+        // All links to a note are listed, because the index keeps them by target.
         let links = backlinks::find(context, walk.notes(), target)?;
+        // One is enough to show why the notes are connected.
         let mut between: Vec<BackLink> =
             links.into_iter().filter(|link| link.file == source.as_str()).take(1).collect();
         backlinks::put_sentences(walk.notes(), target, &mut between);

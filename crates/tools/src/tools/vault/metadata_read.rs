@@ -110,6 +110,7 @@ impl ReadTool for MetadataRead {
         context.check()?;
         let shown = reading::show(&path, &file)?;
         let note = shown.note();
+        // Lines are found by bisection: a note may have thousands of headings.
         let places = LineColumns::of(note.text);
         let hash_of = |span| shown.hash_of(span).map(|hash| hash.to_string());
         let heading_output = |heading: &Heading| {
@@ -139,6 +140,7 @@ impl ReadTool for MetadataRead {
             Err(problem) => Some(format!("The properties are not valid YAML ({problem}), so `data` is empty.")),
             Ok(_) => None,
         };
+        // By the box of each task, whatever its fields say.
         let done = note.tasks.iter().filter(|task| task.is_completed()).count();
         Ok(Output {
             content_hash: file.hash().to_string(),
@@ -155,6 +157,7 @@ impl ReadTool for MetadataRead {
                 .iter()
                 .map(|block| BlockEntry { id: block.id.clone(), line: places.line(block.marker.start) })
                 .collect(),
+            // Left out without tasks, as most notes have none.
             tasks: (!note.tasks.is_empty()).then_some(TasksOutput { total: note.tasks.len(), done }),
             link_counts: link::counts(&note),
             notice,
@@ -165,6 +168,7 @@ impl ReadTool for MetadataRead {
     fn text(&self, output: &Output) -> Option<String> {
         let Output { file, content_hash, total_lines, size_bytes, mtime_ms, frontmatter, .. } = output;
         let file = quoted(file);
+        // Some stores have no times.
         let changed = mtime_ms.map_or_else(String::new, |time| format!(", changed {}", minute(time)));
         let hash = hash::digits(content_hash);
         let lines = counted(*total_lines, "line");
@@ -194,6 +198,7 @@ impl ReadTool for MetadataRead {
             .collect();
         text += &if links.is_empty() { String::new() } else { format!("\nLinks: {}", links.join(", ")) };
         for HeadingOutput { path, level, line, section_hash, .. } in &output.headings {
+            // The last part is enough in a list that shows the levels.
             let heading = path.rsplit("::").next().unwrap_or(path);
             let hash = section_hash.as_deref().map_or("", hash::digits);
             text += &format!("\n{line} {} {} {hash}", "#".repeat(usize::from(*level)), quoted(heading));

@@ -80,6 +80,7 @@ impl ReadTool for ObsidianListTags {
     type Output = Output;
 
     fn run(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Output, Reason> {
+        // Checked before the vault is read.
         let regex = input.name_regex.as_deref().map(|given| NameRegex::guarded("nameRegex", given)).transpose()?;
         let all = tags::of_vault(context, view)?;
         let mut found = Vec::new();
@@ -91,6 +92,7 @@ impl ReadTool for ObsidianListTags {
             }
         }
         let (total, limit) = (found.len(), input.limit);
+        // Tags come sorted by count, so the rarest are cut.
         let truncated = total > limit;
         found.truncate(limit);
         let notice = if truncated {

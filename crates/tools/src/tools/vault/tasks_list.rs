@@ -145,12 +145,14 @@ impl ReadTool for TasksList {
 
     fn run(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Output, Reason> {
         let mut cursor = PageCursor::parse_up_to(input.cursor.as_deref(), MOST_TASKS)?;
+        // A cursor carries the limit that the first call had.
         if input.cursor.is_none() {
             cursor.limit = input.limit;
         }
         let filter = TaskFilter::of(Self::DECLARATION.name, context, view, &input)?;
         let notes = index::notes(context, view)?;
         let found = GroupedTasks::find(context, notes, &filter, input.group, cursor)?;
+        // With the limit of the first page, so that pages do not overlap.
         let next = found.next.map(|offset| PageCursor { offset, ..cursor }.written());
         Ok(Output { total: found.total, notes: found.notes, groups: found.groups, next_cursor: next })
     }
@@ -162,6 +164,7 @@ impl ReadTool for TasksList {
         }
         let mut text = format!("{} in {}", counted(*total, "task"), counted(*notes, "note"));
         if !groups.is_empty() {
+            // Texts of tasks come from notes, so they are fenced.
             text += "\n";
             text += &fenced(&listed(groups));
         }
@@ -242,6 +245,7 @@ const MOST_TASKS: usize = 500;
 fn listed(groups: &[TaskGroup]) -> String {
     let (mut text, mut last): (String, Option<&str>) = (String::new(), None);
     for group in groups {
+        // Groups come in order, so a heading is written only where the group changes.
         if let Some(name) = group.group.as_deref().filter(|name| last != Some(*name)) {
             text += &format!("## {}\n", one_line(name));
             last = Some(name);
@@ -251,6 +255,7 @@ fn listed(groups: &[TaskGroup]) -> String {
         for task in &group.tasks {
             text += &format!("{:>4} ", task.line);
             text += &task.status.map_or_else(String::new, |status| format!("[{status}] "));
+            // A task may go on over several lines of its note.
             text += &one_line(&task.text);
             let dates =
                 [("due", &task.due), ("scheduled", &task.scheduled), ("start", &task.start), ("done", &task.done)];

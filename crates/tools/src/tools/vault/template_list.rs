@@ -71,6 +71,7 @@ impl ReadTool for TemplateList {
         let (found, settings) = note_template::templates(context, view)?;
         let page = ListPage::of(found, input.offset, input.limit);
         let mut templates = Vec::new();
+        // Only those of the page are read, to see whether they have commands.
         for path in page.items {
             context.check()?;
             templates.push(listed(view, &path)?);

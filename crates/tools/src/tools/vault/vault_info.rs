@@ -63,6 +63,7 @@ impl ReadTool for VaultInfo {
 
     fn run(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Output, Reason> {
         let (counted, stopped) = count(context, view, &input)?;
+        // Reported for refusals too: the log shows what a call has cost.
         context.walked.set(Some(WalkCost { files: counted.file_count as u64, bytes: 0, stopped }));
         match stopped {
             Some(ScanStop::Cancelled) => {

@@ -27,6 +27,7 @@ fn kind(schema: &Value) -> String {
     if let Some(values) = list("enum") {
         return choices(values, &plain);
     }
+    // Both are alternatives to a reader, whatever a validator makes of them.
     if let Some(either) = list("anyOf").or_else(|| list("oneOf")) {
         return choices(either, &kind);
     }
@@ -35,6 +36,7 @@ fn kind(schema: &Value) -> String {
             format!("{{ {} }}", of(fields))
         }
         (Some(Value::String(name)), _, Some(items)) if name == "array" => match kind(items) {
+            // Without brackets only the last choice would seem to be a list.
             item if item.contains('|') && !item.starts_with('{') => format!("({item})[]"),
             item => format!("{item}[]"),
         },

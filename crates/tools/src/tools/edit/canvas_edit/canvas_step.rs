@@ -104,8 +104,10 @@ impl CanvasStep {
     /// What it asks for; a field that means nothing there is refused, since its author expects something of it.
     pub(super) fn operation(self, tool: &str, index: usize) -> Result<CanvasOperation, Reason> {
         let kind = self.op;
+        // The path of the field in the arguments, so that a caller knows which of many operations is wrong.
         let at = |name: &str| format!("operations.{index}.{name}");
         let known = kind.fields();
+        // By name rather than by type: the flat object accepts every field, so the check is made here.
         if let Some(name) = self.given().into_iter().find(|name| !known.contains(name)) {
             let problem = "means nothing in this operation; leave it out";
             return Err(Reason::bad_argument(tool, &at(name), problem));
@@ -129,6 +131,7 @@ impl CanvasStep {
             },
             StepKind::Move => CanvasOperation::Move {
                 id: required(id, "id")?,
+                // A place or a distance, or both: the distance is added to the place.
                 to: (x, y),
                 by: (self.dx.unwrap_or_default(), self.dy.unwrap_or_default()),
             },
@@ -149,6 +152,7 @@ impl CanvasStep {
 
     /// The names of the fields that have a value.
     fn given(&self) -> Vec<&'static str> {
+        // Written out, because serde does not say which fields were present.
         let fields = [
             ("id", self.id.is_some()),
             ("type", self.r#type.is_some()),

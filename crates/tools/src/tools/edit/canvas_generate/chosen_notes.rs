@@ -54,6 +54,7 @@ impl NoteChoice {
                 (with_tag(context, view, &tag)?, 0)
             }
             Self { search: Some(search), folder: None, tag: None, query: None, notes: None } => {
+                // Checked here, so that the refusal names the argument.
                 check_length(tool, &search)?;
                 found(context, view, &search, most)?
             }
@@ -67,11 +68,13 @@ impl NoteChoice {
             }
             _ => return refused("must have exactly one of `folder`, `tag`, `search`, `query` and `notes`"),
         };
+        // A query can name a note several times.
         let mut seen = HashSet::new();
         let mut paths: Vec<VaultPath> = paths.into_iter().filter(|path| seen.insert(path.clone())).collect();
         if paths.is_empty() {
             return refused("choose no note, so there is nothing to draw");
         }
+        // What the search did not fetch counts as well.
         let left_out = paths.len().saturating_sub(most) + more;
         paths.truncate(most);
         Ok(ChosenNotes { paths, left_out })
@@ -90,6 +93,7 @@ fn in_folder(context: &Context<'_>, view: &View, folder: &str) -> Result<Vec<Vau
 
 fn with_tag(context: &Context<'_>, view: &View, tag: &str) -> Result<Vec<VaultPath>, Reason> {
     let wanted = tag.trim_start_matches('#').to_lowercase();
+    // A nested tag has a slash, so `#book` does not find `#bookmark`.
     let nested = format!("{wanted}/");
     let notes = index::notes(context, view)?;
     let mut found = Vec::new();

@@ -35,6 +35,7 @@ pub(super) fn drawing(
     let labels: Vec<LabelText> = elements.iter().map(|element| LabelText::of(&element.label)).collect();
     let places = places(elements, &labels, links);
     for (number, ((element, label), place)) in elements.iter().zip(&labels).zip(&places).enumerate() {
+        // Both ends of an arrow name it, or the plugin does not move it with the shape.
         let bound: Vec<Value> = links
             .iter()
             .enumerate()
@@ -60,9 +61,11 @@ struct LabelText {
 impl LabelText {
     fn of(label: &str) -> Self {
         let mut lines: Vec<String> = Vec::new();
+        // Line breaks of the label stay; only long lines are wrapped.
         for paragraph in label.trim().lines() {
             let mut line = String::new();
             for word in paragraph.split_whitespace() {
+                // Counted in characters, which is near enough for a font that is measured again.
                 if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > LONGEST_LINE {
                     lines.push(std::mem::take(&mut line));
                 }
@@ -91,6 +94,7 @@ fn places(elements: &[DrawnElement], labels: &[LabelText], links: &[(usize, usiz
             ElementShape::Ellipse => ((label.width + PADDING) * 3 / 2, (label.height + PADDING) * 3 / 2),
             ElementShape::Diamond => (label.width * 2 + 2 * PADDING, label.height * 2 + 2 * PADDING),
         };
+        // Rounded up to the grid of twenty.
         let on_grid = |length: i64| (length + 19) / 20 * 20;
         LayeredCard { width: on_grid(width).max(60), height: on_grid(height).max(40), group: None }
     };
@@ -98,9 +102,11 @@ fn places(elements: &[DrawnElement], labels: &[LabelText], links: &[(usize, usiz
     let given = |element: &DrawnElement| Some((element.x?, element.y?));
     let free: Vec<usize> = (0..elements.len()).filter(|number| given(&elements[*number]).is_none()).collect();
     let free_cards: Vec<LayeredCard> = free.iter().map(|number| cards[*number]).collect();
+    // Arrows between a given and a free place do not take part in the layout.
     let both = |(from, to): &(usize, usize)| Some((free.binary_search(from).ok()?, free.binary_search(to).ok()?));
     let free_links: Vec<(usize, usize)> = links.iter().filter_map(both).collect();
     let laid_out = layered(&free_cards, &free_links, 0).cards;
+    // Free elements go right of the given ones, so that none overlap.
     let right = (0..elements.len())
         .filter_map(|number| given(&elements[number]).map(|(x, _)| x + cards[number].width + 120))
         .max();
@@ -182,6 +188,7 @@ impl DrawnScene<'_> {
             ElementShape::Rectangle => "rectangle",
             ElementShape::Ellipse => "ellipse",
             ElementShape::Diamond => "diamond",
+            // A text without a shape is its own element, so arrows are bound to it directly.
             ElementShape::Text => {
                 let place = PlacedBox { width: label.width, height: label.height, ..place };
                 self.add_text(&text_id, label, place, color, None, element.link.as_deref(), &bound);
@@ -190,6 +197,7 @@ impl DrawnScene<'_> {
         };
         let mut shape = self.base(kind, &shape_id, place, color);
         if kind != "ellipse" {
+            // The kinds of rounded corners that the plugin writes for each shape.
             shape.insert("roundness".to_owned(), json!({ "type": if kind == "rectangle" { 3 } else { 2 } }));
         }
         if let Some(fill) = &element.fill {
@@ -199,6 +207,7 @@ impl DrawnScene<'_> {
             shape.insert("link".to_owned(), json!(link));
             self.links.push((shape_id.clone(), link.clone()));
         }
+        // The label first, as the plugin writes it.
         bound.insert(0, json!({ "type": "text", "id": text_id }));
         shape.insert("boundElements".to_owned(), json!(bound));
         self.drawn.push(Value::Object(shape));
@@ -249,6 +258,7 @@ impl DrawnScene<'_> {
         let id = self.id("arrow", number);
         let (begin, finish) = ends(&start, &end);
         let (dx, dy) = (finish.0 - begin.0, finish.1 - begin.1);
+        // Points are relative to the first, and the size is always positive.
         let place = PlacedBox { x: begin.0, y: begin.1, width: dx.abs(), height: dy.abs() };
         let mut drawn = self.base("arrow", &id, place, INK);
         let bound_id = |number: usize, element: &DrawnElement| match element.shape {
@@ -270,6 +280,7 @@ impl DrawnScene<'_> {
         };
         let (label, text_id) = (LabelText::of(label), self.id("arrow text", number));
         drawn.insert("boundElements".to_owned(), json!([{ "type": "text", "id": text_id }]));
+        // The arrow before its label, which refers to it.
         self.drawn.push(Value::Object(drawn));
         let middle = ((begin.0 + finish.0) / 2, (begin.1 + finish.1) / 2);
         let place = PlacedBox {
@@ -303,6 +314,7 @@ impl DrawnScene<'_> {
             "files": {},
         });
         // Serialising values that were just made cannot fail.
+        // Behind `%%`, so that reading view hides the data of the drawing.
         let scene = serde_json::to_string_pretty(&scene).unwrap_or_default();
         // A label may hold a fence; inside JSON it cannot begin a line, so it does not end this one.
         text += &format!("%%\n## Drawing\n```json\n{scene}\n```\n%%\n");

@@ -109,6 +109,7 @@ const NOTHING: &str = "Nothing matched, so there is nothing to carry out.";
 
 /// The answer to the first step.
 pub(super) fn proposed(input: &Input, found: &ExpressionMatches, proposal: Option<ProposalStep>) -> Output {
+    // For a single file its facts are at the top of the answer instead of in a list.
     let only = found.replaced.first().filter(|_| input.file.is_some());
     Output {
         proposal,
@@ -187,6 +188,7 @@ fn example(replaced: &ReplacedFile) -> Option<LineOutput> {
 impl Output {
     /// The counts, an example per file, and how to carry it out.
     pub(super) fn text(&self) -> String {
+        // One of the two is there, by the step.
         let count = self.replaced_preview_count.or(self.replaced_count).unwrap_or_default();
         let done = if self.dry_run { "would be replaced" } else { "replaced" };
         let place = match (&self.file, self.files_changed) {
@@ -202,6 +204,7 @@ impl Output {
             text += &format!("\n{}: {replaced_count}", quoted(file));
             text += &example.as_ref().map_or_else(String::new, LineOutput::text);
         }
+        // The list of files is cut, their number is not.
         let more = self.files_changed.unwrap_or_default().saturating_sub(SHOWN_FILES);
         if more > 0 {
             text += &format!("\n… {}", counted(more, "more file"));
@@ -226,11 +229,14 @@ impl LineOutput {
     fn of(line: usize, before: &str, after: &str) -> Self {
         let same = |(one, other): &(char, char)| one == other;
         let in_word = |c: char| c.is_alphanumeric();
+        // In bytes of both, as they are equal so far.
         let start: usize = before.chars().zip(after.chars()).take_while(same).map(|(c, _)| c.len_utf8()).sum();
         // Whole words: `Rut` for `Ruth` is easier to judge than a letter that goes.
         let start = before[..start].trim_end_matches(in_word).len();
+        // What is equal at both ends is shown once.
         let (old, new) = (&before[start..], &after[start..]);
         let behind: usize = old.chars().rev().zip(new.chars().rev()).take_while(same).map(|(c, _)| c.len_utf8()).sum();
+        // At a word again, from the other side.
         let behind = old[old.len() - behind..].trim_start_matches(in_word).len();
         let (old, new, rest) = (&old[..old.len() - behind], &new[..new.len() - behind], &old[old.len() - behind..]);
         let lead = before[..start].char_indices().rev().nth(AROUND - 1).map_or(0, |(at, _)| at);
@@ -244,6 +250,7 @@ impl LineOutput {
 
     fn text(&self) -> String {
         let Self { line, before, new, .. } = self;
+        // An empty replacement would look like a missing one.
         let new = if new.is_empty() { "nothing".to_owned() } else { quoted(new).to_string() };
         format!("\n  {line}: {} → {new}", quoted(before))
     }

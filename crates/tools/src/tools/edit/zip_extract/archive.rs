@@ -33,6 +33,7 @@ pub(super) fn read(context: &Context<'_>, path: &VaultPath, bytes: &[u8]) -> Res
         problem,
     };
     let mut archive = ZipArchive::new(Cursor::new(bytes)).map_err(|error| refused(None, problem(&error)))?;
+    // By its own directory, before anything is unpacked.
     if archive.len() > MOST_ENTRIES {
         return Err(refused(None, ArchiveProblem::TooManyEntries { limit: MOST_ENTRIES }));
     }
@@ -41,6 +42,7 @@ pub(super) fn read(context: &Context<'_>, path: &VaultPath, bytes: &[u8]) -> Res
         context.check()?;
         let mut entry = archive.by_index(index).map_err(|error| refused(None, problem(&error)))?;
         let name = entry.name().map_err(|error| refused(None, problem(&error)))?.into_owned();
+        // Folders come into being with the files in them.
         if entry.is_dir() {
             continue;
         }
@@ -48,12 +50,14 @@ pub(super) fn read(context: &Context<'_>, path: &VaultPath, bytes: &[u8]) -> Res
         if entry.encrypted() {
             return Err(refused(ArchiveProblem::Encrypted));
         }
+        // A link could lead out of the vault, and a device is not a file.
         if entry.is_symlink() || !is_plain(entry.unix_mode()) {
             return Err(refused(ArchiveProblem::NotAFile));
         }
         if !is_inside(&name) {
             return Err(refused(ArchiveProblem::Name));
         }
+        // Counted, so that the answer can say that something is missing.
         if is_left_out(&name) {
             left_out += 1;
             continue;
@@ -81,6 +85,7 @@ fn unpacked_entry(
     let mut step = vec![0; STEP];
     loop {
         context.check()?;
+        // Unpacking is work of the call, however little it reads.
         count_steps(STEP / 64);
         let read = entry.read(&mut step).map_err(|_| refused(ArchiveProblem::Broken))?;
         if read == 0 {
@@ -88,6 +93,7 @@ fn unpacked_entry(
         }
         content.extend_from_slice(&step[..read]);
         let all = before + content.len() as u64;
+        // Small archives may unpack to anything: their whole content is small.
         if all > SUSPECT_BYTES && all / MOST_RATIO > archive_bytes {
             return Err(refused(ArchiveProblem::Ratio));
         }
@@ -95,6 +101,7 @@ fn unpacked_entry(
             let (bytes, limit) = (content.len() as u64, context.budget.file_bytes() as u64);
             return Err(Reason::ChangeTooLarge { bytes, limit });
         }
+        // The sum of all entries, which is held until the change is made.
         context.budget.hold_unpacked(all)?;
     }
 }
@@ -103,6 +110,7 @@ fn unpacked_entry(
 fn is_plain(mode: Option<u32>) -> bool {
     const KIND: u32 = 0o170_000;
     const FILE: u32 = 0o100_000;
+    // No kind at all is what archives of other systems have.
     mode.is_none_or(|mode| matches!(mode & KIND, 0 | FILE))
 }
 

@@ -43,6 +43,7 @@ impl TaskFilter {
         let mut days = Vec::new();
         for (name, kind, given) in given {
             if let Some(given) = given {
+                // The week of the owner's settings is only looked up if a range needs it.
                 let range = DayRange::parse(tool, name, given, context.now.date(), || view.owners_week())?;
                 days.push((kind, numbered(range)));
             }
@@ -68,6 +69,7 @@ impl TaskFilter {
     }
 
     pub(super) fn accepts_note(&self, entry: FileEntry<'_>, digest: &Digest<'_>) -> bool {
+        // Checked before any text is read: most notes have no such tag.
         // Any tag of a task is one of its note.
         let tagged = |tag: &str| digest.written_tags().any(|found| is_within(found.name, tag));
         self.note.as_ref().is_none_or(|note| note == entry.path()) && self.tag.as_deref().is_none_or(tagged)
@@ -77,6 +79,7 @@ impl TaskFilter {
     pub(super) fn accepts(&self, task: &DatedTask) -> bool {
         let in_range = |(kind, range): &(TaskFieldKind, NumberRange)| match (task.day(*kind), range) {
             (None, None) => true,
+            // Both ends are included, as people say `from..to`.
             (Some(day), Some((from, to))) => (*from..=*to).contains(&day),
             _ => false,
         };
@@ -111,6 +114,7 @@ impl StatusFilter {
             ("done", ..) => Self::State(TaskState::Done),
             ("cancelled", ..) => Self::State(TaskState::Cancelled),
             ("all", ..) => Self::All,
+            // Any other status is the character in the box, as themes and plugins use many.
             (_, Some(only), None) => Self::Character(only),
             _ => {
                 let problem = "must be `open`, `done`, `cancelled`, `all`, or one character";
@@ -131,12 +135,14 @@ impl StatusFilter {
 /// `a/b` is within `a`.
 fn is_within(tag: &str, wanted: &str) -> bool {
     let tag = tag.to_lowercase();
+    // The slash, or `#work` would also contain `#workshop`.
     tag.strip_prefix(wanted).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 fn numbered(range: DayRange) -> NumberRange {
     match range {
         DayRange::NoDate => None,
+        // An open end is the smallest or largest day.
         DayRange::Days { from, to } => Some((from.map_or(i32::MIN, day_number), to.map_or(i32::MAX, day_number))),
     }
 }
@@ -156,6 +162,7 @@ type FolderOrNote = (Option<VaultPath>, Option<VaultPath>);
 
 /// A folder, or a note by any of its names.
 fn place(context: &Context<'_>, view: &View, given: &str) -> Result<FolderOrNote, Reason> {
+    // A folder first: names of notes may be those of folders, and a folder is the wider answer.
     match FolderTarget::find(view, index::files(context, view)?, given)? {
         FolderTarget::There(folder) => Ok((folder, None)),
         FolderTarget::File(_) | FolderTarget::Missing { .. } => {

@@ -67,6 +67,7 @@ impl GroupedTasks {
     ) -> Result<Self, Reason> {
         let go_on = || context.cancel.check().is_ok();
         let counted = |entry, digest| NoteCount::of(entry, digest, filter);
+        // In parallel over all notes; only counts and the earliest day are kept.
         let found = notes.map_notes(filter.below.as_ref(), &go_on, counted);
         let found = found.map_err(|error| Reason::from_index(&error, context.cancel))?;
         let mut this = Self {
@@ -89,6 +90,7 @@ impl GroupedTasks {
         for (group, path, task) in shown {
             let is_same = |last: &TaskGroup| last.group == group && last.path == path;
             let is_new = !self.groups.last().is_some_and(is_same);
+            // About what the fields of a task take beside its text.
             bytes += task.text.len() + 100 + if is_new { path.len() + 40 } else { 0 };
             // Never an empty page: a caller that goes on must get further.
             if bytes > PAGE_BYTES && count > 0 {
@@ -110,6 +112,7 @@ impl GroupedTasks {
 impl<'n> NoteCount<'n> {
     fn of(entry: FileEntry<'n>, digest: Digest<'n>, filter: &TaskFilter) -> Option<Self> {
         let mut tasks = digest.dated_tasks().filter(|task| filter.accepts(task)).peekable();
+        // Most notes have no task that fits, and end here.
         tasks.peek()?;
         if !filter.accepts_note(entry, &digest) {
             return None;
@@ -119,6 +122,7 @@ impl<'n> NoteCount<'n> {
             count += 1;
             due = due.min(task.day(TaskFieldKind::Due).unwrap_or(NOT_DUE));
         };
+        // Only then are the texts of the note decoded.
         if filter.reads_text() {
             wanted(&digest, filter).iter().for_each(|(task, _)| add(task));
         } else {
@@ -135,6 +139,7 @@ fn wanted<'n>(digest: &Digest<'n>, filter: &TaskFilter) -> Vec<(DatedTask, RowIt
     let mut found = Vec::new();
     for task in digest.dated_tasks().filter(|task| filter.accepts(task)) {
         let Some(item) = items.get(task.item) else { continue };
+        // The last heading above the task.
         let heading = headings[..headings.partition_point(|heading| heading.line < task.line)].last();
         if filter.accepts_text(&TaskLine::of(first_line(item)), first_line(item), heading.map(|found| found.text)) {
             found.push((task, item.clone()));
@@ -168,6 +173,7 @@ fn by_note(mut notes: Vec<NoteCount<'_>>, filter: &TaskFilter, page: PageCursor)
         if before + note.count > page.offset {
             let tasks = wanted(&note.digest, filter).into_iter();
             let path = note.entry.path().to_string();
+            // The page may begin and end in the middle of a note.
             let tasks = tasks.skip(page.offset.saturating_sub(before)).take(end - before.max(page.offset));
             shown.extend(tasks.map(|(task, item)| (None, path.clone(), output(&task, &item))));
         }
@@ -186,6 +192,7 @@ fn by_key(
     let mut ordered: Vec<OrderedTask> = Vec::new();
     for (number, note) in notes.iter().enumerate() {
         context.check()?;
+        // Texts are decoded for the key; the page alone keeps them.
         for (task, item) in wanted(&note.digest, filter) {
             let due = task.day(TaskFieldKind::Due).unwrap_or(NOT_DUE);
             let key = key(grouping, note.entry, &task, &item);
@@ -244,6 +251,7 @@ fn output(task: &DatedTask, item: &RowItem<'_>) -> TaskOutput {
     let line = TaskLine::of(first_line(item));
     let value = |kind| line.value(kind).map(str::to_owned);
     // Only days that exist.
+    // A date that does not exist, as 2026-02-30, has no number in the index.
     let date = |kind| task.day(kind).and(value(kind));
     TaskOutput {
         line: task.line,
