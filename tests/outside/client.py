@@ -10,6 +10,7 @@ import asyncio
 import base64
 import contextlib
 import hashlib
+import io
 import json
 import logging
 import os
@@ -28,6 +29,7 @@ import mcp_types as types
 from jsonschema import Draft202012Validator
 from mcp import Client, MCPError, StdioServerParameters
 from mcp.client.stdio import stdio_client
+from PIL import Image, ImageChops, ImageStat
 
 BINARY = str(Path(sys.argv[1]).resolve())
 ONLY = sys.argv[2] if len(sys.argv) > 2 else ""
@@ -761,6 +763,48 @@ async def of_edits_at_once_that_expect_the_same_text_one_is_made(world):
         assert world.files() == ["A.md"]
 
 
+def picture_of(mode: str, size: tuple[int, int]) -> Image.Image:
+    """Colours that run across, so that a picture that is turned or cut is another one."""
+    across = Image.linear_gradient("L").rotate(90).resize(size)
+    down = Image.linear_gradient("L").resize(size)
+    picture = Image.merge("RGB", (across, down, ImageChops.invert(across)))
+    if mode == "RGBA":
+        picture.putalpha(Image.new("L", size, 255))
+    return picture.convert(mode)
+
+
+@check(eras=("modern",))
+async def pictures_are_those_that_another_decoder_sees(world):
+    cases = [
+        ("photo.jpg", "JPEG", "RGB", (2400, 1600)),
+        ("screen.png", "PNG", "RGB", (1800, 900)),
+        ("clear.png", "PNG", "RGBA", (300, 200)),
+        ("web.webp", "WEBP", "RGB", (1600, 1600)),
+        ("old.gif", "GIF", "P", (640, 480)),
+        ("plain.bmp", "BMP", "RGB", (500, 400)),
+    ]
+    for name, form, mode, size in cases:
+        written = io.BytesIO()
+        picture_of(mode, size).save(written, form)
+        world.put(name, written.getvalue())
+    async with world.connect("--tools", "all") as client:
+        for name, _, _, size in cases:
+            reply = await call(client, "attachment_read", path=name)
+            assert not reply.is_error, (name, reply)
+            shown = next(block for block in reply.content if block.type == "image")
+            with Image.open(io.BytesIO(base64.b64decode(shown.data))) as decoded:
+                assert Image.MIME[decoded.format] == shown.mime_type, (name, decoded.format, shown.mime_type)
+                facts = reply.structured_content
+                assert (facts["width"], facts["height"]) == size, (name, facts)
+                sent = facts.get("shown", facts)
+                assert (sent["width"], sent["height"]) == decoded.size, (name, facts, decoded.size)
+                # The same picture, as far as a smaller and lossy one can be.
+                with Image.open(world.vault / name) as original:
+                    expected = original.convert("RGB").resize((64, 64))
+                difference = ImageStat.Stat(ImageChops.difference(expected, decoded.convert("RGB").resize((64, 64))))
+                assert max(difference.mean) < 6, (name, difference.mean)
+
+
 @check()
 async def a_large_note_goes_through_whole(world):
     # Two copies (text and structure) stay below the mebibyte at which the Python client gives up on an event.
@@ -923,7 +967,7 @@ async def resources_are_listed_read_and_completed(world):
     world.put(".obsidian/app.json", b"{}")
     async with world.connect() as client:
         listed = (await client.list_resources()).resources
-        assert [str(one.uri) for one in listed] == ["obsidian://tags", "obsidian://status"], listed
+        assert [str(one.uri) for one in listed] == ["obsidian://tags", "obsidian://guide", "obsidian://status"], listed
         template = (await client.list_resource_templates()).resource_templates[0]
         assert template.uri_template == "obsidian://vault/{+path}"
         for uri in ("obsidian://vault/My%20notes/Gr%C3%BC%C3%9Fe.md", "obsidian://vault/My notes/Grüße.md"):

@@ -47,9 +47,9 @@ pub use error::ConfigError;
 pub use model::OtlpSettings;
 pub use model::{
     AllowedOrigins, AppConfig, ApprovalConfig, AuthMode, AuthSettings, BodyLimits, ChosenVault, ClientLimits, Config,
-    ConnectionLimits, ForeignIssuer, HttpConfig, LogFormat, LogLevel, LogSettings, PatchFormat, PathAccess, PublicUrl,
-    RemoteVault, RestConfig, RuleConfig, SessionLimits, SessionMode, TlsFiles, TokenConfig, Transport, VaultAccess,
-    VaultsConfig,
+    ConnectionLimits, ForeignIssuer, GuideChoice, HttpConfig, LogFormat, LogLevel, LogSettings, PatchFormat,
+    PathAccess, PublicUrl, RemoteVault, RestConfig, RuleConfig, SessionLimits, SessionMode, TlsFiles, TokenConfig,
+    Transport, VaultAccess, VaultsConfig,
 };
 pub use origins::{SettingOrigin, origins};
 pub use profiles::plain_name;
@@ -126,9 +126,11 @@ pub fn load(sources: &ConfigSources<'_>) -> Result<LoadedConfig, ConfigError> {
     let mut draft = ConfigDraft::new(&places);
     variables.warn(&mut draft.warnings);
 
+    // The named file is closed to callers even if it gives nothing and no layer mentions it.
     draft.config.own_files.extend(file::named(sources.flags, &variables, &places)?);
     // One after the other over the same draft: a later layer replaces single settings, not whole sections.
     for given in origins::layers(sources, &variables, &places)? {
+        // Collected as they are read: a file that decides about the server must not be changed through a vault.
         if let raw::ValueOrigin::DotEnv { file, .. } | raw::ValueOrigin::File { file, .. } = &given.place {
             draft.config.own_files.push(file.clone());
         }
@@ -152,6 +154,7 @@ struct EditedFiles<'a> {
 
 impl ConfigFiles for EditedFiles<'_> {
     fn read(&self, path: &Path) -> io::Result<String> {
+        // Only this file: a change of `lapidary.toml` is judged together with every other source as it is.
         if path == self.file { Ok(self.text.to_owned()) } else { self.files.read(path) }
     }
 

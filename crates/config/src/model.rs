@@ -10,6 +10,7 @@ use lapidary_auth::SecretText;
 use lapidary_note::ContentHash;
 use lapidary_pipeline::{RepetitionLimits, RuleDecision};
 use lapidary_tools::{Effect, ProfileRules, ToolGroup};
+use lapidary_vault::SourceMark;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Config {
@@ -35,6 +36,15 @@ pub struct Config {
     pub skills: Option<String>,
     /// The folder of a vault in which assistants keep what they remember.
     pub memory: Option<String>,
+    /// The note that holds the owner's guide.
+    pub guide: GuideChoice,
+    /// What folders of the vaults are for, by their paths.
+    pub folders: BTreeMap<String, String>,
+    /// The folder of a vault in which source notes are made.
+    pub sources: String,
+    /// The folder of a vault whose notes are schemas of others.
+    pub schemas: Option<String>,
+    pub upkeep: UpkeepConfig,
     /// A folder outside the vaults whose files may be added to them; absolute.
     pub imports: Option<PathBuf>,
     /// An absolute path outside every vault.
@@ -49,6 +59,15 @@ pub struct Config {
     pub client_token: Option<SecretText>,
     /// Where traces and metrics are sent, if anywhere.
     pub otlp: Option<OtlpSettings>,
+}
+
+/// Where a vault has the owner's guide.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum GuideChoice {
+    /// Where other programs look for one, too.
+    Usual,
+    Note(String),
+    Off,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -230,6 +249,7 @@ impl PublicUrl {
     }
 
     pub fn is_loopback(&self) -> bool {
+        // The last colon of `[::1]` is part of the address, not the start of a port.
         let name = match self.host.rsplit_once(':') {
             Some((name, port)) if !port.ends_with(']') => name,
             _ => &self.host,
@@ -329,6 +349,7 @@ pub struct ForeignIssuer {
 
 impl Default for ForeignIssuer {
     fn default() -> Self {
+        // A token can name any key, so without a pause strangers could make us ask the issuer without end.
         let (cooldown, timeout) = (Duration::from_secs(300), Duration::from_secs(5));
         Self { issuer: None, audience: None, resource: None, keys: None, cooldown, timeout }
     }
@@ -366,12 +387,25 @@ pub struct PathAccess {
     pub read_paths: Option<Vec<String>>,
     pub write_paths: Option<Vec<String>>,
     pub deny_paths: Option<Vec<String>>,
+    /// Folders whose files stay as they are.
+    pub source_paths: Vec<String>,
+    /// Notes that do, by a tag or a property.
+    pub source_marks: Vec<SourceMark>,
     /// Whether Obsidian's excluded files are ignored.
     pub hide_excluded: bool,
     /// Names of folders that are never part of a vault.
     pub skip_folders: Vec<String>,
     /// Folders that links of every vault may lead to.
     pub follow_links: Vec<PathBuf>,
+}
+
+/// Notes that are written beside what callers change.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct UpkeepConfig {
+    /// With a list of the notes in their folder.
+    pub index_notes: Vec<String>,
+    /// With a line for every change.
+    pub log_note: Option<String>,
 }
 
 /// Names as written; the registry checks whether they exist.
@@ -444,6 +478,8 @@ pub struct LimitsConfig {
     pub max_bytes_read: u64,
     /// Of one batch; 0 means no limit.
     pub max_bulk_ops: u64,
+    /// How many bytes of the owner's guides clients get when they connect.
+    pub guide_bytes: usize,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -528,11 +564,14 @@ impl Config {
                 deny_paths: None,
                 hide_excluded: false,
                 // Thousands of files, none of them a note.
+                source_paths: Vec::new(),
+                source_marks: Vec::new(),
                 skip_folders: vec!["node_modules".to_owned()],
                 follow_links: Vec::new(),
             },
             tools: ToolsConfig::default(),
             approval: ApprovalConfig {
+                // A write can be undone; what destroys is asked about.
                 write: RuleDecision::Allow,
                 destroy: RuleDecision::Ask,
                 rules: Vec::new(),
@@ -545,6 +584,11 @@ impl Config {
             tokens: Vec::new(),
             skills: None,
             memory: None,
+            guide: GuideChoice::Usual,
+            folders: BTreeMap::new(),
+            sources: "Sources".to_owned(),
+            schemas: None,
+            upkeep: UpkeepConfig::default(),
             imports: None,
             state_dir: PathBuf::new(),
             own_files: Vec::new(),
@@ -563,6 +607,7 @@ impl Config {
                 max_files_scanned: 0,
                 max_bytes_read: 0,
                 max_bulk_ops: 0,
+                guide_bytes: 4096,
             },
             log: LogSettings { level: LogLevel::Info, format: LogFormat::Plain, folder: None, max_bytes: 5_000_000 },
             client_token: None,

@@ -8,6 +8,7 @@ pub(super) fn prefixes(raw: &RawValue) -> Result<Vec<String>, ConfigRefusal> {
     let mut prefixes: Vec<String> = Vec::new();
     for entry in raw.entries(',')? {
         let prefix = prefix(entry)?;
+        // Compared without case, because access rules are: `private` and `Private` are one prefix.
         if !prefixes.iter().any(|known| known.to_lowercase() == prefix.to_lowercase()) {
             prefixes.push(prefix);
         }
@@ -20,6 +21,11 @@ pub(super) fn prefixes(raw: &RawValue) -> Result<Vec<String>, ConfigRefusal> {
     }
 }
 
+/// One path in the same spelling; a comma belongs to its name.
+pub(super) fn one_path(entry: &str) -> Result<String, ConfigRefusal> {
+    prefix(entry.trim())
+}
+
 fn prefix(entry: &str) -> Result<String, ConfigRefusal> {
     let value = || entry.to_owned();
     if is_absolute(entry) {
@@ -30,13 +36,16 @@ fn prefix(entry: &str) -> Result<String, ConfigRefusal> {
         return Err(ConfigRefusal::Wildcard { value: value() });
     }
     let mut names = Vec::new();
+    // Backslashes separate as well: a path from Windows must not become one name that matches nothing.
     for name in entry.split(['/', '\\']) {
         match name {
             "" | "." => {}
+            // Resolving it would guess what the owner meant to close.
             ".." => return Err(ConfigRefusal::Traversal { value: value() }),
             name => names.push(name),
         }
     }
+    // `.` or `/` would be the whole vault, which these lists cannot mean.
     if names.is_empty() {
         return Err(ConfigRefusal::WholeVault { value: value() });
     }

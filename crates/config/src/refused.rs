@@ -29,6 +29,8 @@ pub enum ConfigRefusal {
     WholeVault { value: String },
     #[error("is an empty list; leave it out to allow every path, or list the paths")]
     EmptyPathList,
+    #[error("'{value}' marks no notes; write a tag like #source, or a property with its value like status=final")]
+    NotMark { value: String },
     #[error("'{value}' is not an address of this computer; write 127.0.0.1, ::1 or localhost")]
     NotHost { value: String },
     #[error("'{value}' is not an origin; write scheme://host or scheme://host:port, or * for any")]
@@ -118,6 +120,7 @@ pub enum ConfigRefusal {
 
 impl ConfigRefusal {
     pub(super) fn at(self, place: ValueOrigin) -> ConfigError {
+        // The only way to an error: a refusal without its place would not tell an owner where to look.
         ConfigError::Value { place, refused: Box::new(self) }
     }
 }

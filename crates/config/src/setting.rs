@@ -15,6 +15,7 @@ pub(super) struct Setting {
     pub(super) default: ShownDefault,
     /// One or two sentences for people.
     pub(super) doc: &'static str,
+    /// Puts the value into the draft. It may be called several times, weakest value first, so it overwrites.
     pub(super) apply: fn(&mut ConfigDraft<'_>, &GivenValue) -> Result<(), ConfigRefusal>,
 }
 
@@ -39,6 +40,7 @@ pub(super) struct SettingFlag {
     pub(super) name: &'static str,
     /// The placeholder after the name in usage texts.
     pub(super) value: &'static str,
+    /// `None` if the flag was not used, so that a default never hides a value of a weaker source.
     pub(super) given: fn(&CommonFlags) -> Option<RawValue>,
 }
 

@@ -7,6 +7,7 @@ mod auth;
 mod http;
 mod http_limits;
 mod limits;
+mod notes;
 mod rest;
 mod state;
 mod telemetry;
@@ -30,7 +31,7 @@ pub(super) fn in_section(section: ReferenceSection) -> impl Iterator<Item = &'st
     let tables: &[&[Setting]] = match section {
         ReferenceSection::Vaults => &[vaults::SETTINGS],
         ReferenceSection::Access => &[access::SETTINGS],
-        ReferenceSection::Tools => &[tools::SETTINGS],
+        ReferenceSection::Tools => &[tools::SETTINGS, notes::SETTINGS],
         ReferenceSection::App => &[app::SETTINGS],
         ReferenceSection::Approval => &[approval::SETTINGS],
         ReferenceSection::Limits => &[limits::SETTINGS],

@@ -7,6 +7,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use lapidary_pipeline::RuleDecision;
+use lapidary_vault::SourceMark;
 
 use super::address_range::AddressRange;
 use super::model::{AllowedOrigins, ApprovalConfig, PublicUrl};
@@ -72,6 +73,7 @@ pub(super) fn word<T: Copy>(raw: &RawValue, words: &[(&'static str, T)]) -> Resu
 }
 
 pub(super) fn one_of<T: Copy>(value: &str, words: &[(&'static str, T)]) -> Result<T, ConfigRefusal> {
+    // All words are accepted in any case; the refusal lists them as they are documented.
     words.iter().find(|(word, _)| word.eq_ignore_ascii_case(value)).map(|&(_, meaning)| meaning).ok_or_else(|| {
         ConfigRefusal::NotOneOf { value: value.to_owned(), allowed: words.iter().map(|&(word, _)| word).collect() }
     })
@@ -88,6 +90,12 @@ pub(super) fn folder_names(raw: &RawValue) -> Result<Vec<String>, ConfigRefusal>
         Some(name) => Err(ConfigRefusal::NotFolderName { value: name.clone() }),
         None => Ok(names),
     }
+}
+
+/// Marks of notes that are sources, like `#source` and `status=final`.
+pub(super) fn source_marks(raw: &RawValue) -> Result<Vec<SourceMark>, ConfigRefusal> {
+    let refused = |written: &String| ConfigRefusal::NotMark { value: written.clone() };
+    names(raw)?.iter().map(|written| SourceMark::parse(written).ok_or_else(|| refused(written))).collect()
 }
 
 /// The address of a host; names other than `localhost` could be any computer.
@@ -139,6 +147,7 @@ pub(super) fn share(text: &str) -> Result<u32, ConfigRefusal> {
     if !(0.0..=1.0).contains(&share) {
         return Err(refused());
     }
+    // Rounded, because few decimal fractions are exact as floats.
     Ok((share * f64::from(WHOLE_SHARE)).round() as u32)
 }
 
@@ -159,6 +168,7 @@ pub(super) fn issuer_url(raw: &RawValue) -> Result<String, ConfigRefusal> {
     let value = raw.text()?;
     let rest = value.strip_prefix("https://").or_else(|| {
         let rest = value.strip_prefix("http://")?;
+        // Only names that cannot be another computer; a name in the hosts file could be.
         let local = ["localhost", "127.0.0.1", "[::1]"];
         local
             .iter()
@@ -175,6 +185,7 @@ pub(super) fn issuer_url(raw: &RawValue) -> Result<String, ConfigRefusal> {
 pub(super) fn redirect_places(raw: &RawValue) -> Result<Vec<String>, ConfigRefusal> {
     let place = |entry: &str| {
         let entry = entry.trim_end_matches('/').to_ascii_lowercase();
+        // Only `https`: the code that is sent there lets a program in.
         let is_origin =
             entry.strip_prefix("https://").is_some_and(|host| !host.is_empty() && !host.contains(['/', '*', '@']));
         let is_scheme =
@@ -224,9 +235,12 @@ pub(super) fn approval(before: ApprovalConfig, raw: &RawValue) -> Result<Approva
     if let RawValue::Table(pairs) = raw
         && let Some((_, rules_of_table)) = pairs.iter().find(|(key, _)| key == RULES_KEY)
     {
+        // Rules of the table replace those of a weaker source as a whole: an order mixed from two sources would
+        // surprise.
         approval.rules = rules(rules_of_table)?;
     }
     for (effect, decision) in approval_pairs(raw)? {
+        // Effects one by one, so that a file and a variable may each set one of them.
         let decision = one_of(decision, DECISIONS)?;
         match effect {
             "write" => approval.write = decision,

@@ -26,6 +26,7 @@ const MOST_LONG_LINES: usize = 20;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FileDiff {
     pub rows: Vec<DiffRow>,
+    /// Lines of the whole file, also of the part that is not shown.
     pub added: usize,
     pub removed: usize,
     /// There are more rows than are shown.
@@ -53,6 +54,7 @@ pub struct DiffLine {
     pub old: Option<usize>,
     pub new: Option<usize>,
     /// Markup: the text, with the changed words marked.
+    // Escaped where it is made: templates write it without escaping it again.
     pub text: String,
 }
 
@@ -85,6 +87,7 @@ impl LineSign {
     pub fn sign(self) -> &'static str {
         match self {
             Self::Same => " ",
+            // The minus sign U+2212, which is as wide as the plus.
             Self::Removed => "−",
             Self::Added => "+",
         }
@@ -96,9 +99,11 @@ impl FileDiff {
     pub fn between(before: Option<&str>, after: Option<&str>, address: &dyn Fn(&str) -> String) -> Self {
         let (old, new) = (before.unwrap_or_default(), after.unwrap_or_default());
         let mut diff =
+            // Neither depends on the rows, so a diff that is cut has both.
             Self { facts: facts(before, after), properties: property_rows(before, after), ..Self::default() };
         let (old_lines, new_lines) = (lines(old), lines(new));
         let ops = TextDiff::configure().timeout(PATIENCE).diff_slices(&old_lines, &new_lines).ops().to_vec();
+        // Counted before anything is cut, so that the totals at the top of a file are true.
         for op in &ops {
             let (_, old, new) = op.as_tag_tuple();
             if !matches!(op, DiffOp::Equal { .. }) {
@@ -106,6 +111,8 @@ impl FileDiff {
                 diff.added += new.len();
             }
         }
+        // Where the previous group ended; a group that begins elsewhere has unchanged lines before it that are left
+        // out.
         let mut end = (0, 0);
         for group in group_diff_ops(ops, CONTEXT) {
             if let Some(first) = group.first() {
@@ -128,6 +135,7 @@ impl FileDiff {
 
     fn push(&mut self, op: &DiffOp, old_lines: &[&str], new_lines: &[&str], address: NoteAddress<'_>) {
         let (old, new) = (op.old_range(), op.new_range());
+        // One operation can be longer than the page: a new file of a million lines is a single one.
         let room = MOST_ROWS.saturating_sub(self.rows.len());
         self.is_cut |= old.len() > room || new.len() > room;
         if let DiffOp::Equal { .. } = op {
@@ -155,6 +163,7 @@ impl FileDiff {
             .collect();
         let around =
             |number: usize| differs.get(number).map(|(old, new)| (old.as_slice(), new.as_slice())).unwrap_or_default();
+        // All removed lines come before the added ones, as in a unified diff; `split_rows` pairs them again.
         for (number, old) in old.enumerate().take(room) {
             let marked = pairs.get(number).and_then(Option::as_ref).map(|(old, _)| old.clone());
             let text = marked.unwrap_or_else(|| line_around(old_lines[old], around(number).0, address));
@@ -186,6 +195,7 @@ impl FileDiff {
             match row {
                 DiffRow::Line(line) if line.sign == LineSign::Removed => removed.push(line),
                 DiffRow::Line(line) if line.sign == LineSign::Added => added.push(line),
+                // An unchanged line or a gap ends a run of changes: only lines of one run can replace each other.
                 other => {
                     drain_pairs(&mut rows, &mut removed, &mut added);
                     match other {
@@ -195,6 +205,7 @@ impl FileDiff {
                 }
             }
         }
+        // The last run has no line after it that would end it.
         drain_pairs(&mut rows, &mut removed, &mut added);
         rows
     }
@@ -211,6 +222,7 @@ fn drain_pairs<'a>(rows: &mut Vec<LinePair<'a>>, removed: &mut Vec<&'a DiffLine>
 
 /// Without their ends, and without a byte order mark: what changes about these is said in words.
 fn lines(text: &str) -> Vec<&str> {
+    // `lines` also drops `\r`, so a file that only changes its line endings has no changed line; `facts` says it.
     text.strip_prefix('\u{feff}').unwrap_or(text).lines().collect()
 }
 
@@ -246,6 +258,7 @@ fn marked_words(old: &str, new: &str, address: NoteAddress<'_>) -> Option<(Strin
 
 /// What changes without a line that shows it.
 fn facts(before: Option<&str>, after: Option<&str>) -> Vec<&'static str> {
+    // A file that is created or deleted has no such change: everything about it is new or gone.
     let (Some(before), Some(after)) = (before, after) else { return Vec::new() };
     let mut facts = Vec::new();
     let has_mark = |text: &str| text.starts_with('\u{feff}');
@@ -254,12 +267,14 @@ fn facts(before: Option<&str>, after: Option<&str>) -> Vec<&'static str> {
         (false, true) => facts.push("A byte order mark is added."),
         _ => {}
     }
+    // One is enough: a file with mixed endings counts as CRLF.
     let has_windows_ends = |text: &str| text.contains("\r\n");
     match (has_windows_ends(before), has_windows_ends(after)) {
         (true, false) => facts.push("Line endings change from CRLF to LF."),
         (false, true) => facts.push("Line endings change from LF to CRLF."),
         _ => {}
     }
+    // An empty file has no last line that could lack an end.
     let is_ended = |text: &str| text.is_empty() || text.ends_with('\n');
     match (is_ended(before), is_ended(after)) {
         (true, false) => facts.push("The last line no longer ends with a line break."),

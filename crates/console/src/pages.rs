@@ -38,4 +38,4 @@ pub use settings::{
 };
 pub use sign_in::SignInPage;
 pub use try_it::{CallerChoice, ListedGroup, ListedTool, ReplyPart, ToolListPage, TriedCall, TryPage, TypedArguments};
-pub use vault::{CountedText, GrowthChart, GrowthStep, UnresolvedRow, VaultFact, VaultPage};
+pub use vault::{CountedText, GrowthChart, GrowthStep, GuideState, UnresolvedRow, VaultFact, VaultPage};

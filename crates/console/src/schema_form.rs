@@ -43,6 +43,7 @@ pub enum FieldKind {
 /// A value to choose.
 pub struct ArgumentChoice {
     pub shown: String,
+    /// What is sent: the text alone does not tell `1` from `"1"`.
     value: Value,
 }
 
@@ -54,6 +55,7 @@ impl ArgumentForm {
         let field = |(name, schema): (&String, &Value)| {
             let is_required = required.iter().any(|known| known == name.as_str());
             let kind = kind_of(schema, lines.contains(&name.as_str()));
+            // An empty text can be meant where the schema does not forbid it, as in a replacement that deletes.
             let may_be_empty = matches!(kind, FieldKind::Text) && schema["minLength"].as_u64().unwrap_or_default() == 0;
             ArgumentField {
                 name: name.clone(),
@@ -66,6 +68,7 @@ impl ArgumentForm {
             }
         };
         let mut fields: Vec<ArgumentField> = properties.map(field).collect();
+        // The sort is stable, so that the order of the schema stays within both parts.
         fields.sort_by_key(|field| !field.is_required);
         Self { fields }
     }
@@ -76,6 +79,7 @@ impl ArgumentForm {
         for field in &mut self.fields {
             let Some(value) = arguments.get(&field.name) else { continue };
             field.value = match (&field.kind, value) {
+                // A text that would be read as JSON is shown with its quotes, so that it comes back as a text.
                 (FieldKind::Json, Value::String(text)) if !reads_as_text(text) => value.to_string(),
                 (_, Value::String(text)) => text.clone(),
                 (FieldKind::Json, _) => format!("{value:#}"),
@@ -87,9 +91,11 @@ impl ArgumentForm {
 
     /// Whether the fields can express these arguments, and no others.
     pub fn fits(&self, arguments: &Map<String, Value>) -> bool {
+        // A form that cannot express an argument would drop it silently; such a call is shown as JSON instead.
         let field = |name: &str| self.fields.iter().find(|field| field.name == name);
         arguments.iter().all(|(name, value)| {
             field(name).is_some_and(|field| match &field.kind {
+                // A field of one line loses line breaks, and every form turns a lone `\r` into `\r\n`.
                 FieldKind::Line => value.as_str().is_some_and(|text| !text.contains(['\n', '\r'])),
                 FieldKind::Text => value.as_str().is_some_and(|text| !text.contains('\r')),
                 FieldKind::Number { .. } => value.is_number(),
@@ -134,7 +140,9 @@ impl ArgumentField {
             FieldKind::Line | FieldKind::Text if !self.value.is_empty() || self.is_required => {
                 Ok(Some(Value::String(self.value.clone())))
             }
+            // An empty field is an argument left out, not an empty value.
             _ if typed.is_empty() => Ok(None),
+            // Read as JSON, so that `1e3` and `-0.5` are what a client would send.
             FieldKind::Number { .. } => match serde_json::from_str(typed) {
                 Ok(number @ Value::Number(_)) => Ok(Some(number)),
                 _ => Err("This is not a number."),
@@ -145,6 +153,7 @@ impl ArgumentField {
             }
             FieldKind::Json => match serde_json::from_str(typed) {
                 Ok(value) => Ok(Some(value)),
+                // Forgotten quotes are the usual mistake in a field that also takes text.
                 Err(_) if reads_as_text(typed) => Ok(Some(Value::String(self.value.clone()))),
                 Err(_) => Err("This is not JSON."),
             },
@@ -170,16 +179,19 @@ fn about(schema: &Value) -> String {
 
 fn kind_of(schema: &Value, is_line: bool) -> FieldKind {
     if let Some(values) = schema["enum"].as_array() {
+        // `null` means that the argument may be left out, which an empty field says already.
         return choice(values.iter().filter(|value| !value.is_null()));
     }
     let bound = |name: &str| schema.get(name).filter(|bound| bound.is_number()).map(Value::to_string);
     match schema["type"].as_str() {
+        // A pattern describes a name, a hash or a date, and each of these is one line.
         Some("string") if is_line || schema.get("pattern").is_some() => FieldKind::Line,
         Some("string") => FieldKind::Text,
         Some("boolean") => choice([Value::Bool(true), Value::Bool(false)].iter()),
         Some(number @ ("integer" | "number")) => {
             FieldKind::Number { is_whole: number == "integer", least: bound("minimum"), most: bound("maximum") }
         }
+        // Also `anyOf`, a list of types and a missing type: no field of a form fits those.
         _ => FieldKind::Json,
     }
 }

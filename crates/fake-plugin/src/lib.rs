@@ -106,6 +106,7 @@ impl FakePlugin {
             version: setup.version,
             key: Mutex::new(setup.key),
             files: Mutex::new(PluginFiles::new(setup.files)),
+            // A command that every Obsidian has.
             commands: Mutex::new(vec![("app:reload".to_owned(), "Reload app without saving".to_owned())]),
             faults: FaultQueue::default(),
             requests: Mutex::default(),
@@ -113,6 +114,7 @@ impl FakePlugin {
             tls: Mutex::new(setup.is_encrypted.then(|| TlsIdentity::new(setup.version))),
         };
         let mut plugin =
+            // Port 0: the system chooses one that is free, and it is kept from then on.
             Self { shared: Arc::new(shared), address: SocketAddr::from(([127, 0, 0, 1], 0)), running: None };
         plugin.resume();
         plugin
@@ -202,9 +204,11 @@ impl FakePlugin {
         stopping.store(true, Ordering::SeqCst);
         // The accept loop waits for a connection.
         drop(TcpStream::connect(self.address));
+        // Threads that serve a connection wait for the next request until it is shut down.
         for connection in self.shared.connections.lock().drain(..) {
             drop(connection.shutdown(Shutdown::Both));
         }
+        // Only now is the port free for the next start.
         drop(accepting.join());
     }
 
@@ -227,9 +231,11 @@ impl Drop for FakePlugin {
 
 fn accept(listener: &TcpListener, shared: &Arc<SharedPlugin>, stop: &AtomicBool) {
     while let Ok((stream, _)) = listener.accept() {
+        // The connection was made by `stop`, to end this loop.
         if stop.load(Ordering::SeqCst) {
             return;
         }
+        // A copy, so that `stop` can end it while another thread reads.
         if let Ok(copy) = stream.try_clone() {
             shared.connections.lock().push(copy);
         }
@@ -239,6 +245,7 @@ fn accept(listener: &TcpListener, shared: &Arc<SharedPlugin>, stop: &AtomicBool)
 }
 
 fn serve(stream: TcpStream, shared: &SharedPlugin) {
+    // Looked up for each connection, so that a renewed certificate counts at once.
     let tls = shared.tls.lock().as_ref().map(|tls| Arc::clone(&tls.config));
     match tls {
         Some(config) => {
@@ -258,6 +265,7 @@ fn converse(stream: impl Read + Write, socket: Option<TcpStream>, shared: &Share
     let mut stream = BufReader::new(stream);
     while let Some(request) = http_wire::read_request(&mut stream) {
         let fault = shared.faults.take(&request);
+        // Also those that fail: tests count what a client has sent.
         shared.requests.lock().push(request.clone());
         let reply = match fault {
             Some(FaultKind::Reset) => break,
@@ -267,7 +275,20 @@ fn converse(stream: impl Read + Write, socket: Option<TcpStream>, shared: &Share
                 endpoints::answer(shared, &request)
             }
             Some(FaultKind::Unanswered) => {
+                // The effect remains although the client never hears of it.
                 drop(endpoints::answer(shared, &request));
+                break;
+            }
+            Some(FaultKind::Raw(bytes)) => {
+                drop(stream.get_mut().write_all(&bytes));
+                break;
+            }
+            Some(FaultKind::Endless { head, part, pause }) => {
+                let mut next = head;
+                while stream.get_mut().write_all(&next).and_then(|()| stream.get_mut().flush()).is_ok() {
+                    std::thread::sleep(pause);
+                    next.clone_from(&part);
+                }
                 break;
             }
             Some(FaultKind::Written { path, bytes }) => {
@@ -280,6 +301,7 @@ fn converse(stream: impl Read + Write, socket: Option<TcpStream>, shared: &Share
             break;
         }
     }
+    // Also ends a TLS connection at once, without its closing message, as a crash would.
     if let Some(socket) = socket {
         drop(socket.shutdown(Shutdown::Both));
     }

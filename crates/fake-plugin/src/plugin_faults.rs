@@ -31,6 +31,14 @@ pub enum FaultKind {
         retry_after: Option<u64>,
     },
     Slow(Duration),
+    /// Something else has the port: these bytes are the answer, and then the connection ends.
+    Raw(Vec<u8>),
+    /// The same, followed by this, again and again with a pause, until the other side has gone.
+    Endless {
+        head: Vec<u8>,
+        part: Vec<u8>,
+        pause: Duration,
+    },
     /// Another program writes a file just before the request is carried out.
     Written {
         path: String,
@@ -87,9 +95,11 @@ impl FaultQueue {
     /// What happens to this request.
     pub(crate) fn take(&self, request: &RecordedRequest) -> Option<FaultKind> {
         let mut faults = self.0.lock();
+        // In the order in which they were added; one that is used up is passed over.
         let at = faults.iter().position(|fault| fault.times > 0 && fault.fits(request))?;
         let fault = &mut faults[at];
         if fault.after > 0 {
+            // Counted even though nothing fails yet.
             fault.after -= 1;
             return None;
         }

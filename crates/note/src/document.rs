@@ -67,6 +67,12 @@ impl Document {
         Note::known(shown, self.0.structure.get_or_init(|| NoteStructure::parse(shown)))
     }
 
+    /// The note with its properties and tags; the rest of its structure may be missing.
+    pub fn tagged(&self) -> Note<'_> {
+        let shown = self.shown();
+        self.0.structure.get().map_or_else(|| Note::tagged(shown), |known| Note::known(shown, known))
+    }
+
     /// The block of properties, found without parsing the rest of the note.
     pub fn frontmatter(&self) -> Option<Frontmatter> {
         // A note that was parsed already has the answer; finding the block alone is much cheaper than parsing.

@@ -5,7 +5,7 @@ use std::{borrow::Cow, ops::Deref};
 use crate::{
     Block, Callout, CodeSpan, Comment, Footnote, Frontmatter, FrontmatterError, Heading, InlineField, Link,
     LinkDefinition, ListItem, MathSpan, Property, Tag, Task, headings, links::ReferenceLabels, memory::HeldMemory,
-    parse, properties,
+    parse, properties, tags::plain_tags,
 };
 
 /// A note with its structure, as Obsidian sees it. Every span is a range of bytes in `text`.
@@ -50,6 +50,17 @@ impl<'t> Note<'t> {
         Self { text, structure: Cow::Owned(NoteStructure::parse(text)) }
     }
 
+    /// The properties and tags of a text, without the rest of its structure if the text is so plain that it need not be parsed
+    /// for that.
+    pub fn tagged(text: &'t str) -> Self {
+        let (mut structure, body) = NoteStructure::head(text);
+        match plain_tags(text, body) {
+            Some(tags) => structure.tags = tags,
+            None => structure.walk(text, body),
+        }
+        Self { text, structure: Cow::Owned(structure) }
+    }
+
     /// A text whose structure is already known.
     pub(crate) fn known(text: &'t str, structure: &'t NoteStructure) -> Self {
         Self { text, structure: Cow::Borrowed(structure) }
@@ -66,13 +77,19 @@ impl Deref for Note<'_> {
 
 impl NoteStructure {
     pub(crate) fn parse(text: &str) -> Self {
-        #[cfg(test)]
-        parse_count::add();
+        let (mut structure, body) = Self::head(text);
+        structure.walk(text, body);
+        structure
+    }
+
+    /// Only the properties, and where the rest begins.
+    fn head(text: &str) -> (Self, usize) {
+        // First, because the text begins only behind it.
         let frontmatter = Frontmatter::find(text);
         let body = frontmatter.as_ref().map_or(0, |block| block.span.end);
         let properties =
             frontmatter.as_ref().map_or(Ok(Vec::new()), |block| properties::read(text, block.yaml.clone()));
-        let mut structure = Self {
+        let structure = Self {
             frontmatter,
             properties,
             headings: Vec::new(),
@@ -89,13 +106,25 @@ impl NoteStructure {
             math: Vec::new(),
             fields: Vec::new(),
             code: Vec::new(),
-            held: HeldMemory::for_parsing(text),
+            held: HeldMemory::default(),
         };
-        parse::walk(text, &mut structure, body);
-        headings::nest(text, &mut structure.headings);
-        structure.sort();
-        structure.labels = ReferenceLabels::of(text, &structure.definitions);
-        structure
+        (structure, body)
+    }
+
+    fn walk(&mut self, text: &str, body: usize) {
+        #[cfg(test)]
+        parse_count::add();
+        self.held = HeldMemory::for_parsing(text);
+        parse::walk(text, self, body);
+        // Needs all headings: the end of a section depends on those that follow.
+        headings::nest(text, &mut self.headings);
+        self.sort();
+        // After sorting, as the first definition of a label counts.
+        self.labels = ReferenceLabels::of(text, &self.definitions);
+        debug_assert!(
+            plain_tags(text, body).is_none_or(|tags| tags == self.tags),
+            "a plain text has other tags when it is parsed"
+        );
     }
 
     /// Comments are parsed last, and an enclosing part ends after the enclosed one.

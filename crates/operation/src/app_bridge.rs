@@ -109,6 +109,18 @@ pub enum AppFault {
     },
 }
 
+impl AppFault {
+    /// Whether there is no app of this vault to be asked. Otherwise there is one, and what it would have said is not known.
+    pub fn is_absence(self) -> bool {
+        match self {
+            Self::NotSetUp | Self::SwitchedOff | Self::Unreachable | Self::CertificateRejected | Self::NotOffered => {
+                true
+            }
+            Self::KeyRejected | Self::TimedOut | Self::Failing { .. } => false,
+        }
+    }
+}
+
 /// What the app was needed for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AppNeed {
@@ -141,9 +153,12 @@ impl AppAction {
     /// Identifies it: an approval is for exactly this one.
     pub fn digest(&self, changes: ContentHash) -> ContentHash {
         let identity = match self {
+            // What was shown for approval is the path and where it opens; of a command the id, because that is what the
+            // app runs.
             Self::Open { path, new_leaf } => format!("open {new_leaf} {path}"),
             Self::RunCommand(AppCommand { id, .. }) => format!("run {id}"),
         };
+        // With the changes: the same action after another change was not approved.
         ContentHash::of(format!("{changes}\n{identity}").as_bytes())
     }
 

@@ -13,7 +13,9 @@ use jiff::Zoned;
 use lapidary_vault::{ElapsedTime, ScanStop, VaultPath};
 use serde::{Deserialize, Serialize};
 
-use crate::{AppFacts, AttachmentAccess, Catalogue, Interruption, ListedPrompt, MemoryBudget, Reason};
+use crate::{
+    AppFacts, AttachmentAccess, Catalogue, Interruption, ListedPrompt, MemoryBudget, OwnerSettings, Reason, VaultShape,
+};
 
 /// What a call has in addition to the vault. The same context and view give the same answer.
 pub struct Context<'a> {
@@ -29,6 +31,10 @@ pub struct Context<'a> {
     pub skills: Option<&'a VaultPath>,
     /// The folder of the vaults in which assistants keep what they remember.
     pub memory: Option<&'a VaultPath>,
+    /// What the owner says about the vaults.
+    pub owner: &'a OwnerSettings,
+    /// How the owner wants the vaults to look.
+    pub shape: &'a VaultShape,
     /// For tools that read and add attachments.
     pub attachments: AttachmentAccess<'a>,
     /// When the call was made, in the owner's time zone. Few tools need it, and looking up a zone takes a while.
@@ -60,8 +66,10 @@ impl<'a> ShareReport<'a> {
 
     pub fn report(&self, done: u64, total: u64) {
         let Some(listener) = self.listener else { return };
+        // More can be done than there was in total. Nothing to do is all done.
         let percent = done.min(total).saturating_mul(100).checked_div(total).unwrap_or(100);
         let percent = u8::try_from(percent).unwrap_or(100);
+        // The largest share so far wins, so that a listener never sees progress go back.
         if self.reached.fetch_max(percent, Ordering::Relaxed) < percent {
             listener(percent);
         }
@@ -99,6 +107,7 @@ const MARK: char = '#';
 impl ChangeAuthor {
     /// A client that is identified by its only connection.
     pub fn single(client: String) -> Self {
+        // Since the epoch: all of its changes have the same signature and are recognised by that.
         let (connection, since) = (String::new(), SystemTime::UNIX_EPOCH);
         Self { client, connection, since, is_shared: false, is_owner: false }
     }
@@ -116,6 +125,7 @@ impl ChangeAuthor {
 
     /// Callers without a session: others may use the same name at the same time.
     pub fn shared(client: String, program: &str) -> Self {
+        // A program without a session has no beginning, so no change counts as made before it.
         Self { is_shared: true, ..Self::connected(client, program, SystemTime::UNIX_EPOCH) }
     }
 
@@ -131,11 +141,17 @@ impl ChangeAuthor {
 
     /// The client of a recorded change, without its connection.
     pub fn client_of(signature: &str) -> &str {
+        // From the right: the name of a client may contain the mark, a connection never does.
         signature.rsplit_once(MARK).map_or(signature, |(client, _)| client)
     }
 
     pub fn is_shared(&self) -> bool {
         self.is_shared
+    }
+
+    /// Whether it is the owner, and not an assistant.
+    pub fn is_owner(&self) -> bool {
+        self.is_owner
     }
 
     /// The owner of a change with this signature.
@@ -157,6 +173,7 @@ impl ChangeAuthor {
     pub fn is_own(&self, signature: &str, time: SystemTime) -> bool {
         match self.whose(signature) {
             ChangeOwnership::ThisConnection => true,
+            // A shared name says too little for an undo without an id, except for the owner, who may undo anything.
             ChangeOwnership::SameClient => self.is_owner || (!self.is_shared && time < self.since),
             ChangeOwnership::OtherClient => false,
         }
@@ -241,6 +258,7 @@ impl Cancel {
 
     /// Stops the call if it can still be stopped, and says whether it could.
     pub fn take_back(&self) -> bool {
+        // A change in progress goes on, and the wish is noted for the case that nothing is changed after all.
         let next = |state| Some(if matches!(state, CHANGING | CHANGING_LAST) { CHANGING_LAST } else { TAKEN_BACK });
         self.state
             .fetch_update(Ordering::AcqRel, Ordering::Acquire, next)
@@ -254,7 +272,9 @@ impl Cancel {
 
     /// Call it right before a change; afterwards [`Self::take_back`] comes too late.
     pub fn begin_change(&self) -> Result<(), Reason> {
+        // The time may be up; then nothing may be changed any more.
         self.check()?;
+        // In one step: between a check and a store, the caller could still take the call back.
         match self.state.compare_exchange(RUNNING, CHANGING, Ordering::AcqRel, Ordering::Acquire) {
             Ok(_) => Ok(()),
             Err(_) => Err(Reason::Interrupted(Interruption::TakenBack)),
@@ -274,6 +294,7 @@ impl Cancel {
 
     /// How much of the allowed time is left.
     pub fn left(&self) -> Duration {
+        // From a monotonic clock: the system's time may be set while a call runs.
         self.allowed.saturating_sub(self.started.elapsed())
     }
 
@@ -287,6 +308,7 @@ impl Cancel {
         if self.checks.fetch_add(1, Ordering::Relaxed) >= self.most_checks {
             self.take_back();
         }
+        // Before the deadline, so that a cancelled call is never reported as slow.
         if self.state.load(Ordering::Acquire) == TAKEN_BACK {
             return Err(Reason::Interrupted(Interruption::TakenBack));
         }

@@ -85,6 +85,15 @@ impl ToolGroup {
     }
 }
 
+/// Which changes a tool takes back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RestoreReach {
+    Nothing,
+    /// Only those of its caller, and only while the files have not been changed since by another.
+    OwnChanges,
+    AnyChange,
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Effect {
     Read,

@@ -65,6 +65,7 @@ impl<T: ReadTool> AnyTool for ReadEntry<T> {
         let view = view.ok_or_else(|| bug!("`{name}` was called without a vault"))?;
         let output = self.0.run(context, view, parse(name, arguments)?)?;
         let text = short_text(OfferedTools::of(context.catalogue), T::DECLARATION.family, || self.0.text(&output));
+        // Before the blocks, which take the output apart.
         let facts = ReplyFacts::of(&output)?;
         Ok(Planned::Answer(ToolAnswer { text, output: facts, blocks: self.0.blocks(output) }))
     }
@@ -79,6 +80,7 @@ impl<T: WriteTool> AnyTool for WriteEntry<T> {
         let derive = || ToolSchemas::derived::<T::Input>(schema::output::<T::Output>(T::EFFECT));
         ToolSpec {
             asks_first: T::ASKS_FIRST,
+            restores: T::RESTORES,
             is_separable: T::IS_SEPARABLE,
             in_batches: T::IN_BATCHES,
             deadline: T::DEADLINE,
@@ -103,6 +105,7 @@ impl<T: WriteTool> AnyTool for WriteEntry<T> {
         for path in changes.changes.iter().filter_map(Change::makes) {
             view.may_be_made(path).map_err(|error| Reason::from_store(path, &error, true))?;
         }
+        // Asked now, because the draft takes the output.
         let (proposal, shows_diff) = (self.0.proposal(&output), self.0.shows_diff(&output));
         let draft = Box::new(WriteDraft { tool: &self.0, output });
         Ok(Planned::Change(PlannedChange { changes, dry_run, shows_diff, proposal, action: None, draft }))
@@ -146,6 +149,7 @@ impl<T: ActionTool> AnyTool for ActionEntry<T> {
         let view = view.ok_or_else(|| bug!("`{name}` was called without a vault"))?;
         let ActionPlan { changes, action, output } = self.0.plan(context, view, parse(name, arguments)?)?;
         let draft = Box::new(ActionDraft { tool: &self.0, output });
+        // The trait has no argument for a dry run, and what the app would do is not known here.
         Ok(Planned::Change(PlannedChange { changes, dry_run: false, shows_diff: false, proposal: None, action, draft }))
     }
 
@@ -174,6 +178,7 @@ impl<T: BatchTool> AnyTool for BatchedEntry<T> {
         let derive = || ToolSchemas::derived::<T::Input>(schema::output::<T::Output>(T::EFFECT));
         let family = T::DECLARATION.family;
         ToolSpec {
+            // The trait has no constants for these arguments; the family names them as for its other tools.
             dry_run: Some(family.dry_run()),
             expected_hash: Some(family.expected_hash()),
             ..ToolSpec::new(T::DECLARATION, ToolKind::Batch, T::EFFECT, derive)
@@ -225,6 +230,7 @@ impl<T: AgentTool> AnyTool for AgentEntry<T> {
 impl<T: RelayTool> AnyTool for RelayEntry<T> {
     fn spec(&self) -> ToolSpec {
         // It can do whatever the other tool does, so it declares the strongest effect.
+        // The reply is the other tool's, whose schema is not known before the call.
         let derive = || ToolSchemas::derived::<T::Input>(schema::any_object());
         ToolSpec::new(T::DECLARATION, ToolKind::Relay, Effect::Destroy, derive)
     }
@@ -239,6 +245,7 @@ impl<T: RelayTool> AnyTool for RelayEntry<T> {
     }
 
     fn relayed(&self, arguments: &Map<String, Value>) -> Option<RelayedCall> {
+        // Invalid arguments are reported when the call is planned; here they only mean that nothing is relayed.
         parse(T::DECLARATION.name, arguments.clone()).ok().map(|input| self.0.relay(input))
     }
 
@@ -256,6 +263,7 @@ fn short_text(offered: OfferedTools<'_>, family: WireFamily, text: impl FnOnce()
 fn parse<I: DeserializeOwned>(tool: &str, arguments: Map<String, Value>) -> Result<I, Reason> {
     serde_json::from_value(Value::Object(arguments)).map_err(|error| Reason::InvalidArguments {
         tool: tool.to_owned(),
+        // The message may repeat the arguments, so it counts as foreign text.
         problems: vec![crate::ArgumentProblem { at: String::new(), problem: Prose::of_others(error), nearest: None }],
     })
 }

@@ -21,6 +21,7 @@ pub mod fence;
 mod json_text;
 mod lazy_schemas;
 mod listed;
+mod owner_settings;
 mod payload;
 mod plan;
 mod profile;
@@ -33,6 +34,7 @@ mod schema;
 mod spec;
 mod tool_kinds;
 pub mod uri;
+mod vault_shape;
 mod wire;
 
 pub use app_bridge::{
@@ -51,15 +53,16 @@ pub use catalogue::{
 };
 pub use context::{Cancel, ChangeAuthor, ChangeOwnership, Context, ScanLimits, ShareReport, WalkCost};
 pub use declaration::{
-    CORE_TOOLS, Declaration, Effect, PathArgument, PathRole, ToolGroup, ToolKind, ToolNeeds, WireFamily,
+    CORE_TOOLS, Declaration, Effect, PathArgument, PathRole, RestoreReach, ToolGroup, ToolKind, ToolNeeds, WireFamily,
 };
 pub use erased::{ActionEntry, AgentEntry, AnyTool, BatchedEntry, ReadEntry, RelayEntry, WriteEntry};
 pub use example::{Example, ExampleResult};
 pub use facts::ReplyFacts;
 pub use json_text::{JsonTextError, json_text};
+pub use owner_settings::OwnerSettings;
 pub use payload::{
     CheckpointHistory, CompletedValues, ContentForm, FileSubscription, FilledPrompt, ListedPrompt, NamedNotes,
-    PromptArgument, PromptsSeen, ReadPayload, ResourceBody, VaultState, VaultSurvey,
+    OwnerGuide, PromptArgument, PromptsSeen, ReadPayload, ResourceBody, VaultState, VaultSurvey,
 };
 pub use plan::{
     AnswerDraft, BatchOutcome, BatchPlan, BatchStep, CallBatch, CommitReport, FinishBatch, Planned, PlannedChange,
@@ -75,6 +78,7 @@ pub use renamed::{RENAMED_TOOLS, SuccessorTool, successor};
 pub use rest_payload::{RestOpenNote, RestPayload, RestPeriodic, RestPlace};
 pub use spec::ToolSpec;
 pub use tool_kinds::{ActionPlan, ActionTool, AgentTool, BatchTool, ReadTool, RelayTool, ToolPlan, WriteTool};
+pub use vault_shape::{ShapeProblem, VaultShape};
 pub use wire::{
     RenderedReply, clip_diff, operation_error, refusal_data, render_answer, render_change, render_dry_run,
     render_refusal,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use lapidary_note::ContentHash;
 use lapidary_query::NoteGraph;
-use lapidary_vault::{Checkpoint, LastSeen, VaultPath, View};
+use lapidary_vault::{Checkpoint, LastSeen, VaultPath, View, store::Capabilities};
 
 use crate::{AppFacts, ReasonKind, RenderedReply, RestPayload};
 
@@ -26,6 +26,7 @@ pub enum ReadPayload {
     History(Box<CheckpointHistory>),
     Survey(Box<VaultSurvey>),
     Names(NamedNotes),
+    Guides(Vec<OwnerGuide>),
     /// For the REST API.
     Rest(RestPayload),
 }
@@ -38,6 +39,7 @@ impl ReadPayload {
             Self::Contents(ResourceBody { form: ContentForm::Text(text), .. }) => text.len(),
             Self::Contents(ResourceBody { form: ContentForm::Bytes(bytes), .. }) => bytes.len(),
             Self::FilledPrompt(filled) => filled.text.len(),
+            Self::Guides(guides) => guides.iter().map(|guide| guide.text.len()).sum(),
             Self::Rest(payload) => payload.bytes(),
             Self::Completed(_)
             | Self::Prompts(_)
@@ -92,6 +94,8 @@ pub struct CompletedValues {
 pub struct VaultState {
     pub name: String,
     pub problem: Option<ReasonKind>,
+    /// What its place can promise; not of a vault that cannot be used.
+    pub capabilities: Option<Capabilities>,
     /// Its Obsidian app, if it may be looked for.
     pub app: Option<Arc<dyn AppFacts>>,
 }
@@ -169,4 +173,17 @@ pub struct NamedNotes {
     pub paths: Vec<(u32, String)>,
     /// The numbers of the notes that fit, if some were looked for.
     pub found: Option<Vec<u32>>,
+}
+
+/// The owner's guide to a vault, or its start.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OwnerGuide {
+    pub vault: String,
+    pub path: VaultPath,
+    /// Without properties.
+    pub text: String,
+    /// Of the file.
+    pub hash: ContentHash,
+    /// The line of the file at which the rest begins, if it was cut.
+    pub rest_line: Option<usize>,
 }

@@ -11,7 +11,7 @@ use lapidary_vault::{JoinError, PathError, VaultPath};
 
 use crate::{
     AppFault, AppNeed, ArchiveProblem, ArgumentProblem, Bug, DecodeFault, DiskFault, FilePart, Interruption,
-    NameWanted, NearText, OffReason, PartCandidates, PathRefusal, Reason, TaskCandidate,
+    NameWanted, NearText, OffReason, PartCandidates, PathRefusal, Reason, ShapeProblem, TaskCandidate,
 };
 
 /// A path within a sentence.
@@ -21,6 +21,7 @@ pub fn quoted_path(path: &VaultPath) -> Quoted<'_> {
 
 /// Several names, as they appear in a sentence.
 pub fn quoted_list<T: AsRef<str>>(names: &[T]) -> String {
+    // Each is quoted alone: a comma within a name must not look like a separator.
     names.iter().map(|name| quoted(name.as_ref()).to_string()).collect::<Vec<_>>().join(", ")
 }
 
@@ -36,12 +37,14 @@ impl Prose {
 
     /// A message of another library; it may repeat its input.
     pub fn of_others(words: impl fmt::Display) -> Self {
+        // Trimmed, because a line break at the end of a message would show as an escape.
         Self(quoted(words.to_string().trim()).to_string())
     }
 }
 
 impl From<&'static str> for Prose {
     fn from(words: &'static str) -> Self {
+        // A literal in the source is ours.
         Self(words.to_owned())
     }
 }
@@ -139,6 +142,7 @@ said_as_it_is!(
     Interruption,
     NearText,
     TaskCandidate,
+    ShapeProblem,
     Bug,
     PathError,
     EditError,

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     ReasonKind,
-    declaration::{Declaration, Effect, PathRole, ToolKind, ToolNeeds},
+    declaration::{Declaration, Effect, PathRole, RestoreReach, ToolKind, ToolNeeds},
     lazy_schemas::{LazySchemas, ToolSchemas},
     listed,
 };
@@ -22,6 +22,7 @@ pub struct ToolSpec {
     pub kind: ToolKind,
     pub effect: Effect,
     pub asks_first: bool,
+    pub restores: RestoreReach,
     pub is_separable: bool,
     pub in_batches: bool,
     pub searches_by: &'static [&'static str],
@@ -48,6 +49,7 @@ impl ToolSpec {
             kind,
             effect,
             asks_first: false,
+            restores: RestoreReach::Nothing,
             is_separable: false,
             in_batches: false,
             searches_by: &[],
@@ -102,6 +104,7 @@ impl ToolSpec {
 
     /// Whether it may change a vault: by itself, or by what the app does for it.
     pub fn writes(&self) -> bool {
+        // An action that only opens a note has no effect on files.
         self.kind.writes() || (self.kind == ToolKind::Action && self.effect != Effect::Read)
     }
 
@@ -113,6 +116,7 @@ impl ToolSpec {
 
     /// Puts a path into the arguments in place of a note that they do not name.
     pub fn put_path(&self, arguments: &mut Map<String, Value>, path: &VaultPath) {
+        // In the form that a caller could have sent, so that the tool sees no difference.
         arguments.insert(TARGET.to_owned(), json!({ "type": "path", "path": path.as_str() }));
     }
 
@@ -132,6 +136,7 @@ impl ToolSpec {
         reasons.extend(ReasonKind::EVERYWHERE);
         if self.kind.needs_vault() {
             reasons.extend(ReasonKind::IN_A_VAULT);
+            // The vault may be behind the Obsidian app, whatever the tool does.
             reasons.extend(ReasonKind::WITH_THE_APP);
         }
         if !self.declaration.paths.is_empty() {
@@ -143,6 +148,7 @@ impl ToolSpec {
         if self.takes_target {
             reasons.extend(ReasonKind::WITH_A_TARGET);
         }
+        // An action may have to create a note before the app can show it.
         if self.kind.writes() || self.kind == ToolKind::Action {
             reasons.extend(ReasonKind::WHEN_WRITING);
         }

@@ -6,7 +6,7 @@ use serde::{Serialize, de::DeserializeOwned};
 
 use crate::{
     AppAction, AppFault, ContentBlock, Context, OfferedTools, Reason,
-    declaration::{Declaration, Effect, ToolNeeds},
+    declaration::{Declaration, Effect, RestoreReach, ToolNeeds},
     example::Example,
     plan::{BatchOutcome, BatchPlan, CommitReport, ProposalStep, RelayedCall},
 };
@@ -43,6 +43,8 @@ pub trait WriteTool: Send + Sync + 'static {
     const EFFECT: Effect;
     /// If the user can be asked, they are, unless the owner turned that off.
     const ASKS_FIRST: bool = false;
+    /// Which earlier changes it takes back. Going back is never held up by rules about what notes should look like.
+    const RESTORES: RestoreReach = RestoreReach::Nothing;
     /// Whether each file of a change can be changed without the others: the owner may leave some out.
     const IS_SEPARABLE: bool = false;
     /// Whether `bulk_apply` may run it with others.

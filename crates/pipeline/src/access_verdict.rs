@@ -30,6 +30,10 @@ pub enum DecidedBy {
     Profile,
     /// The setting about questions before deletions.
     DeletionSetting,
+    /// It is the owner's guide, which steers assistants.
+    Guide,
+    /// It changes a schema, which is asked for unless a rule says otherwise in particular.
+    SchemaFolder,
     /// The tool is off, or the path is closed.
     Refusal(Box<Reason>),
 }
@@ -49,6 +53,7 @@ impl Executor {
         vault: Option<&str>,
         path: &VaultPath,
     ) -> Vec<AccessVerdict> {
+        // A tool that the caller does not have has no verdict.
         let Ok(entry) = principal.profile().catalogue.find(tool) else { return Vec::new() };
         let spec = &entry.spec;
         if !spec.kind.needs_vault() {
@@ -69,6 +74,7 @@ impl Executor {
             }
         };
         let verdict = |effect| {
+            // A refusal is a verdict like any other: the owner asked what would happen.
             let refused = |reason| (RuleDecision::Deny, DecidedBy::Refusal(Box::new(reason)));
             let (decision, by) = decide(effect).unwrap_or_else(refused);
             AccessVerdict { effect, decision, by }
@@ -107,6 +113,7 @@ impl Executor {
 /// The smallest change of a path that has this effect; nothing for reading.
 fn hypothetical(effect: Effect, path: &VaultPath) -> Option<ChangeSet> {
     let path = path.clone();
+    // Content does not matter: rules are about paths and effects.
     let content = || Vec::new().into();
     match effect {
         Effect::Read => None,

@@ -26,6 +26,7 @@ impl RuleVerdict {
     pub(crate) const UNRULED: Self = Self { decision: RuleDecision::Ask, rule: None };
 
     pub(crate) fn stricter(self, other: Self) -> Self {
+        // Of equal decisions the first stays, so that the owner is shown the rule that matched first.
         if other.decision > self.decision { other } else { self }
     }
 }
@@ -42,6 +43,11 @@ pub struct ApprovalRule {
 }
 
 impl ApprovalRule {
+    /// A rule for everything.
+    pub fn any(decision: RuleDecision) -> Self {
+        Self { effect: None, group: None, tool: None, path: None, decision }
+    }
+
     /// A rule for all changes of one effect.
     pub fn effect(effect: Effect, decision: RuleDecision) -> Self {
         Self { effect: Some(effect), group: None, tool: None, path: None, decision }
@@ -80,6 +86,7 @@ impl ApprovalRules {
         };
         let on_both = |change, path| on(change, path).stricter(on(change, places.of_path(path)));
         let all = changes.changes.iter().flat_map(|change| change.paths().map(move |path| on_both(change, path)));
+        // A change of nothing is asked about as well.
         all.reduce(RuleVerdict::stricter).unwrap_or(RuleVerdict::UNRULED)
     }
 
@@ -100,14 +107,29 @@ impl ApprovalRules {
         rules.find(|(_, rule)| matches(rule)).map(|(at, rule)| RuleVerdict { decision: rule.decision, rule: Some(at) })
     }
 
+    /// Whether a rule names nothing but effects.
+    pub(crate) fn is_general(&self, rule: usize) -> bool {
+        self.0.get(rule).is_none_or(|rule| (&rule.group, &rule.tool, &rule.path) == (&None, &None, &None))
+    }
+
+    /// Whether a rule is about some paths only.
+    pub(crate) fn names_path(&self, rule: usize) -> bool {
+        self.0.get(rule).is_some_and(|rule| rule.path.is_some())
+    }
+
     /// Whether a change is decided by its effect alone, regardless of tool and path.
     pub(crate) fn decide_by_effect(&self, spec: &ToolSpec, changes: &ChangeSet, places: &LinkedPlaces) -> bool {
-        let on = |change: &Change, path: &VaultPath| {
-            let decides = self.0.iter().find(|rule| rule.fits(spec, change, path));
-            decides.is_none_or(|rule| (&rule.group, &rule.tool, &rule.path) == (&None, &None, &None))
+        let on_both = |change, path| {
+            self.is_general_on(spec, change, path) && self.is_general_on(spec, change, places.of_path(path))
         };
-        let on_both = |change, path| on(change, path) && on(change, places.of_path(path));
         changes.changes.iter().all(|change| change.paths().all(|path| on_both(change, path)))
+    }
+
+    /// The same for one path of one change.
+    pub(crate) fn is_general_on(&self, spec: &ToolSpec, change: &Change, path: &VaultPath) -> bool {
+        let decides = self.0.iter().find(|rule| rule.fits(spec, change, path));
+        // Without a rule, the default decides, which knows only effects.
+        decides.is_none_or(|rule| (&rule.group, &rule.tool, &rule.path) == (&None, &None, &None))
     }
 
     /// The decision for a tool that only reads: allowed, unless a rule matches it.

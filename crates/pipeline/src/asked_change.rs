@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use lapidary_note::ContentHash;
-use lapidary_vault::{Change, ChangeSet, FolderNames, PathGlobs, PathPrefix, Policy};
+use lapidary_vault::{Change, ChangeSet, FolderNames, PathGlobs, PathPrefix, Policy, SourceMark, SourceRules};
 use serde_json::{Value, json};
 
 use crate::linked_places::LinkedPlaces;
@@ -44,6 +44,8 @@ pub(crate) fn written_policy(policy: &Policy) -> Value {
         "denyGlobs": policy.deny_globs.written(),
         "skipFolders": policy.skip_folders.names(),
         "hideExcluded": policy.hide_excluded,
+        "sourcePaths": texts(&policy.sources.paths),
+        "sourceMarks": policy.sources.marks.iter().map(SourceMark::written).collect::<Vec<_>>(),
     })
 }
 
@@ -70,6 +72,10 @@ pub(crate) fn read_policy(written: &Value) -> Option<Policy> {
         deny_globs: PathGlobs::parse(&texts(&written["denyGlobs"])?).ok()?,
         skip_folders: FolderNames::new(&texts(&written["skipFolders"])?),
         hide_excluded: written["hideExcluded"].as_bool()?,
+        sources: SourceRules {
+            paths: prefixes(&written["sourcePaths"])?,
+            marks: texts(&written["sourceMarks"])?.iter().map(|mark| SourceMark::parse(mark)).collect::<Option<_>>()?,
+        },
     })
 }
 
@@ -90,6 +96,10 @@ mod tests {
             deny_globs: PathGlobs::parse(&["*secret*"]).unwrap(),
             skip_folders: FolderNames::new(&["Node_Modules"]),
             hide_excluded: true,
+            sources: SourceRules {
+                paths: prefixes(&["Sources"]),
+                marks: ["#source", "status=final"].map(|mark| SourceMark::parse(mark).unwrap()).to_vec(),
+            },
         };
         for policy in [Policy::default(), policy] {
             let written = written_policy(&policy);

@@ -7,16 +7,20 @@ mod everyday;
 mod graph;
 mod hashes;
 mod health;
+mod owner_guide;
 mod query_texts;
+mod schemas;
+mod sources;
+mod upkeep;
 
 use std::sync::Arc;
 
-use lapidary_tools::{Example, ExampleResult, TOOLS};
+use lapidary_tools::{Example, ExampleResult, TOOLS, VaultShape};
 use lapidary_vault::VaultPath;
 use serde_json::{Map, Value, json};
 
 use crate::{
-    Outcome,
+    ApprovalRule, Outcome, RuleDecision,
     fake_app::FakeApp,
     testing::{TestServer, TestSetup},
 };
@@ -72,7 +76,11 @@ fn examples_do_what_they_say() {
         for Example { says, before, input, gives, after } in tool.examples() {
             let open = before.first().map(|(path, _)| Arc::new(FakeApp::showing(path)));
             let app = gives.needs_app().then(|| open.unwrap_or_default());
-            let server = TestSetup { app, ..TestSetup::default() }.serve(before);
+            // A change of a schema is asked for, unless a rule says otherwise.
+            let rules =
+                vec![ApprovalRule { tool: Some("schema_save".into()), ..ApprovalRule::any(RuleDecision::Allow) }];
+            let shape = VaultShape::new(VaultPath::parse("Schemas").ok());
+            let server = TestSetup { app, rules, shape, ..TestSetup::default() }.serve(before);
             let is_alone = !matches!(gives, ExampleResult::After { .. });
             let gives = made_first(&server, gives);
             let mut changed = false;

@@ -9,7 +9,7 @@ use lapidary_tools::{
     quote::{quoted, quoted_path},
     render_refusal,
 };
-use lapidary_vault::{ElapsedTime, LateSave, Receipt, Scope, Turn, View};
+use lapidary_vault::{ChangeSet, ElapsedTime, LateSave, Receipt, Scope, Turn, VaultPath, View};
 use serde_json::{Map, Value};
 
 use crate::{
@@ -78,6 +78,10 @@ pub(crate) struct Execution<'a> {
     pub(crate) late_saves: Vec<LateSave>,
     /// The notice about blocks that lose their ids.
     pub(crate) lost_blocks: Option<String>,
+    /// The notice about notes that do not fit their schemas any more.
+    pub(crate) shape_notice: Option<String>,
+    /// Notes that were written beside the change, as the owner wants.
+    pub(crate) kept_up: Vec<VaultPath>,
     pub(crate) walked: Option<WalkCost>,
     /// The inputs of an answer.
     pub(crate) read: FilesRead,
@@ -112,6 +116,8 @@ pub(crate) struct ChangePlan<'a> {
     pub(crate) redeemed: Option<VerifiedToken>,
     /// Hashes of texts that the owner rewrote, with those of what is written instead.
     pub(crate) rewritten: Vec<(ContentHash, ContentHash)>,
+    /// What is written beside the change, on top of it. Not part of what was asked for, and so of no digest.
+    pub(crate) upkeep: ChangeSet,
 }
 
 impl ChangePlan<'_> {
@@ -204,6 +210,8 @@ impl<'a> Execution<'a> {
             turn: None,
             late_saves: Vec::new(),
             lost_blocks: None,
+            shape_notice: None,
+            kept_up: Vec::new(),
             walked: None,
             read: FilesRead::default(),
             refused_steps: Vec::new(),
@@ -307,6 +315,11 @@ impl<'a> Execution<'a> {
             notices.push(format!("Arguments repaired: {}.", self.repairs.join("; ")));
         }
         notices.extend(self.lost_blocks.clone());
+        notices.extend(self.shape_notice.clone());
+        if !self.kept_up.is_empty() {
+            let kept: Vec<String> = self.kept_up.iter().map(|path| quoted_path(path).to_string()).collect();
+            notices.push(format!("Kept up: {}.", kept.join(", ")));
+        }
         if let Some(OwnerReview::Approved { amendment, .. }) = &self.invocation.review {
             notices.extend(amendment.notice());
         }

@@ -10,7 +10,8 @@ use std::{
 };
 
 use lapidary_tools::{
-    AttachmentAccess, AttachmentDecoder, DiskFault, Effect, MemoryLimits, ProfileView, Reason, ScanLimits,
+    AttachmentAccess, AttachmentDecoder, DiskFault, Effect, MemoryLimits, OwnerSettings, ProfileView, Reason,
+    ScanLimits, VaultShape,
 };
 use lapidary_vault::{ImportFolder, RulesError, Scope, VaultPath, View};
 
@@ -53,6 +54,10 @@ pub struct ExecutorSetup {
     pub skills: Option<VaultPath>,
     /// The folder of the vaults in which assistants keep what they remember.
     pub memory: Option<VaultPath>,
+    /// What the owner says about the vaults.
+    pub owner: OwnerSettings,
+    /// How the owner wants the vaults to look.
+    pub shape: VaultShape,
     /// Who decodes attachments.
     pub decoder: Arc<dyn AttachmentDecoder>,
     /// The folder outside the vaults whose files may be added to them.
@@ -124,6 +129,10 @@ impl Executor {
 
     pub fn vaults(&self) -> &ServedVaults {
         &self.setup.vaults
+    }
+
+    pub fn owner_settings(&self) -> &OwnerSettings {
+        &self.setup.owner
     }
 
     pub fn limits(&self) -> &CallLimits {

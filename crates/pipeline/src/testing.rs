@@ -7,8 +7,8 @@ use std::{
 
 use lapidary_media::InProcessDecoder;
 use lapidary_tools::{
-    AppBridge, ChangeAuthor, ProfileRules, ProfileView, ReadOperation, ReadPayload, Reason, ReasonKind, ScanLimits,
-    TOOL_SET, ToolSelection,
+    AppBridge, ChangeAuthor, OwnerSettings, ProfileRules, ProfileView, ReadOperation, ReadPayload, Reason, ReasonKind,
+    ScanLimits, TOOL_SET, ToolSelection, VaultShape,
 };
 use lapidary_vault::{
     ImportFolder, PathPrefix, Policy, Vault, VaultLimits, VaultPath,
@@ -49,6 +49,7 @@ pub(crate) struct TestSetup {
     pub(crate) max_reply_bytes: u64,
     pub(crate) memory_bytes: u64,
     pub(crate) app: Option<Arc<FakeApp>>,
+    pub(crate) shape: VaultShape,
     /// A folder from which files may be added.
     pub(crate) imports: Option<std::path::PathBuf>,
 }
@@ -69,6 +70,7 @@ impl Default for TestSetup {
             max_reply_bytes: 1 << 20,
             memory_bytes: 1 << 28,
             app: None,
+            shape: VaultShape::default(),
             imports: None,
         }
     }
@@ -109,6 +111,13 @@ impl TestSetup {
             asks_before_deleting: self.asks_before_deleting,
             skills: VaultPath::parse("Skills").ok(),
             memory: VaultPath::parse("Memory").ok(),
+            owner: OwnerSettings {
+                guides: OwnerSettings::USUAL_GUIDES.iter().filter_map(|note| VaultPath::parse(note).ok()).collect(),
+                guide_bytes: 1 << 12,
+                folders: std::collections::BTreeMap::new(),
+                sources: VaultPath::parse("Sources").ok(),
+            },
+            shape: self.shape,
             decoder: Arc::new(InProcessDecoder),
             imports: self.imports.map(ImportFolder::new),
             limits: CallLimits {

@@ -2,7 +2,7 @@
 
 use lapidary_store::VaultPath;
 use serde::Deserialize;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::{FileVersion, PluginError, PluginVersion};
 
@@ -57,19 +57,23 @@ struct StatusVersions {
 /// Longer texts in a status are not names and versions.
 const MOST_NAME_CHARS: usize = 100;
 
+// Shown to people and models, so a name that is a text, or that moves a cursor, is not passed on.
 fn is_name(text: &str) -> bool {
     text.chars().count() <= MOST_NAME_CHARS && !text.chars().any(char::is_control)
 }
 
 impl StatusBody {
     pub(crate) fn status(self) -> Result<PluginStatus, PluginError> {
+        // Without a version it is not the plugin, whatever else it says.
         let version = PluginVersion::parse(&self.versions.own).ok_or(PluginError::Unexpected)?;
+        // Optional: it is missing in older versions, and something else that is there must not spoil the status.
         let manifest = serde_json::from_value::<PluginManifest>(self.manifest).ok();
         let manifest = manifest.filter(|it| [&it.id, &it.name, &it.version].into_iter().all(|text| is_name(text)));
         let extensions = match self.extensions {
             Value::Array(extensions) => extensions,
             _ => Vec::new(),
         };
+        // An extension that cannot be read is left out, the others are not.
         let extensions = extensions.into_iter().filter_map(|it| serde_json::from_value::<PluginExtension>(it).ok());
         Ok(PluginStatus {
             is_authenticated: self.authenticated,
@@ -119,15 +123,11 @@ pub struct FileTimes {
     pub size: f64,
 }
 
-/// A note with what the app knows about it.
+/// A note with its times. What else the app knows about it is not read: values take far more memory than their text.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct NoteAnswer {
     pub path: String,
     pub content: String,
-    #[serde(default)]
-    pub frontmatter: Map<String, Value>,
-    #[serde(default)]
-    pub tags: Vec<String>,
     pub stat: FileTimes,
 }
 

@@ -17,6 +17,7 @@ const NOTE_OF_PERIOD_MISSING: u32 = 40461;
 impl PluginConnection {
     /// The note in front of the user; [`PluginError::NotFound`] if there is none.
     pub fn active_note(&self, max_bytes: u64) -> Result<NoteAnswer, PluginError> {
+        // JSON, because only that form has the path of the note.
         let mut request = PluginRequest::get(self.url.endpoint(["active"], true)).header(header::ACCEPT, NOTE_JSON);
         request.most_bytes = max_bytes;
         self.send(&request)?.json()
@@ -33,11 +34,13 @@ impl PluginConnection {
     /// days.
     pub fn make_periodic_note(&self, period: Period) -> Result<(), PluginError> {
         let url = self.periodic_url(period, None);
+        // An empty text is appended, which makes the note and leaves it as its template has it.
         let request = PluginRequest::new(Method::POST, url).body("text/markdown", b"");
         self.send_coded(&request).map(drop).map_err(period_error)
     }
 
     fn periodic_url(&self, period: Period, day: Option<Date>) -> String {
+        // In the three parts that the plugin's route has.
         let day = day.map(|day| format!("{:04}/{:02}/{:02}", day.year(), day.month(), day.day()));
         let day = day.iter().flat_map(|day| day.split('/'));
         self.url.endpoint(["periodic", period.name()].into_iter().chain(day), true)
@@ -51,7 +54,7 @@ impl PluginConnection {
 
     /// Runs a command; [`PluginError::NotFound`] if the app does not have it.
     pub fn run_command(&self, id: &str) -> Result<(), PluginError> {
-        self.send(&PluginRequest::new(Method::POST, self.url.endpoint(["commands", id], true))).map(drop)
+        self.send(&PluginRequest::new(Method::POST, self.url.endpoint(["commands", id], true)))?.done().map(drop)
     }
 
     /// Shows a note to the user. A missing one is created.
@@ -67,6 +70,7 @@ impl PluginConnection {
 fn period_error((error, code): (PluginError, Option<u32>)) -> PluginError {
     match (error, code) {
         (PluginError::Rejected { .. }, Some(PERIOD_DISABLED)) => PluginError::PeriodDisabled,
+        // The note is missing, which is different from the endpoint being missing.
         (PluginError::NotFound, Some(NOTE_OF_PERIOD_MISSING)) => PluginError::NotFound,
         // A version without the endpoint, or without this period.
         (PluginError::NotFound, _) => PluginError::PeriodUnsupported,

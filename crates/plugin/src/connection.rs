@@ -1,12 +1,12 @@
 //! One connection to the plugin: address, key, certificate, timeouts. Reached by the first call.
 
-use std::{fmt, time::Duration};
+use std::{fmt, sync::OnceLock, time::Duration};
 
 use lapidary_note::check_work;
 use serde::{Deserialize, de::DeserializeOwned};
 use ureq::{
     Agent,
-    http::{HeaderMap, HeaderName, HeaderValue, Method, Request, header},
+    http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode, header},
     tls::{RootCerts, TlsConfig},
     unversioned::{
         resolver::DefaultResolver,
@@ -28,6 +28,19 @@ const KEPT_CONNECTIONS: usize = 8;
 const MOST_ERROR_BYTES: u64 = 64 * 1024;
 /// Answers that are lists or facts, not files.
 pub(crate) const MOST_JSON_BYTES: u64 = 64 << 20;
+
+/// Says which process sends a request. One that serves the plugin's API too refuses its own: an address in the settings may lead
+/// back to it, and asking itself would never end.
+pub const SENDER: &str = "lapidary-sender";
+
+/// This process among all others.
+pub fn process_mark() -> &'static str {
+    static MARK: OnceLock<String> = OnceLock::new();
+    MARK.get_or_init(|| {
+        // Without random numbers a process has its number, which is its own on this computer.
+        getrandom::u64().map_or_else(|_| std::process::id().to_string(), |mark| format!("{mark:016x}"))
+    })
+}
 
 /// The plugin's key. It is in no log and no message.
 #[derive(Clone, PartialEq, Eq)]
@@ -112,11 +125,17 @@ impl<'a> PluginRequest<'a> {
 
 /// An answer that is not an error.
 pub(crate) struct PluginReply {
+    pub(crate) status: StatusCode,
     pub(crate) headers: HeaderMap,
     pub(crate) bytes: Vec<u8>,
 }
 
 impl PluginReply {
+    /// That a change was carried out. The plugin says so without a body; a page says something else, whatever its status.
+    pub(crate) fn done(self) -> Result<Self, PluginError> {
+        if self.status == StatusCode::NO_CONTENT { Ok(self) } else { Err(PluginError::Unexpected) }
+    }
+
     pub(crate) fn header(&self, name: &HeaderName) -> Option<&str> {
         self.headers.get(name).and_then(|value| value.to_str().ok())
     }
@@ -213,6 +232,7 @@ impl PluginConnection {
         if request.has_key {
             built = built.header(&self.key_header, &self.key);
         }
+        built = built.header(SENDER, process_mark());
         let agent = if request.method == Method::POST { &self.once } else { &self.agent };
         let answered = match request.body {
             Some(bytes) => {
@@ -233,7 +253,7 @@ impl PluginConnection {
                 PluginError::TooLarge { .. } => PluginError::TooLarge { limit },
                 error => error,
             })?;
-            return Ok(PluginReply { headers: response.headers().clone(), bytes });
+            return Ok(PluginReply { status, headers: response.headers().clone(), bytes });
         }
         // What it says beside the number may quote notes and paths, and goes nowhere.
         let code = read.ok().and_then(|bytes| serde_json::from_slice::<ErrorBody>(&bytes).ok()).and_then(|it| it.code);
@@ -274,6 +294,7 @@ fn agent(settings: &ConnectionSettings, kept: usize) -> Result<Agent, TrustError
         CertificateTrust::AnyOnThisComputer if settings.url.is_encrypted() => {
             Agent::with_parts(config, DefaultConnector::default(), ThisComputer::default())
         }
+        // Plain HTTP has no certificate to ask about.
         CertificateTrust::Public | CertificateTrust::AnyOnThisComputer => config.into(),
     })
 }

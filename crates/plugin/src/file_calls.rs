@@ -18,6 +18,9 @@ const JSON_LOGIC: &str = "application/vnd.olrapi.jsonlogic+json";
 /// Written as it is. Text would be decoded on the way, and JSON written anew.
 const BYTES: &str = "application/octet-stream";
 
+/// More than a list of extensions takes. Its values are parsed as they come, which takes far more memory than their text.
+const MOST_STATUS_BYTES: u64 = 1 << 20;
+
 const DESTINATION: HeaderName = HeaderName::from_static("destination");
 
 /// The state of a file that a change is about.
@@ -34,8 +37,9 @@ pub enum WriteCondition<'a> {
 impl PluginConnection {
     /// What the plugin says of itself. The key need not be right.
     pub fn status(&self) -> Result<PluginStatus, PluginError> {
-        let url = self.url.endpoint([], true);
-        self.send(&PluginRequest::get(url))?.json::<StatusBody>()?.status()
+        let mut request = PluginRequest::get(self.url.endpoint([], true));
+        request.most_bytes = MOST_STATUS_BYTES;
+        self.send(&request)?.json::<StatusBody>()?.status()
     }
 
     /// The bytes of a file; a larger one than `max_bytes` is not read.
@@ -43,6 +47,7 @@ impl PluginConnection {
         let mut request = PluginRequest::get(self.file_url(path));
         request.most_bytes = max_bytes;
         let reply = self.send(&request)?;
+        // A folder is answered with 200 as well, so it has to be told apart.
         is_file(&reply)?;
         Ok(FileAnswer { version: version_of(&reply), bytes: reply.bytes })
     }
@@ -52,7 +57,7 @@ impl PluginConnection {
         let mut request = PluginRequest::get(self.file_url(path)).header(header::ACCEPT, NOTE_JSON);
         request.most_bytes = max_bytes;
         let reply = self.send(&request)?;
-        is_file(&reply)?;
+        is_note(&reply)?;
         reply.json()
     }
 
@@ -60,8 +65,31 @@ impl PluginConnection {
     pub fn find_file(&self, path: &VaultPath) -> Result<FoundFile, PluginError> {
         let reply = self.send(&PluginRequest::new(Method::HEAD, self.file_url(path)))?;
         is_file(&reply)?;
+        // Without a length the size would be a guess, and sizes tell states of files apart.
         let size = reply.header(&header::CONTENT_LENGTH).and_then(|size| size.parse().ok());
         Ok(FoundFile { size: size.ok_or(PluginError::Unexpected)?, version: version_of(&reply) })
+    }
+
+    /// Whether the plugin names the versions of files, by the first file that is found; `None` if there is none close to the top.
+    pub fn names_versions(&self) -> Result<Option<bool>, PluginError> {
+        const DEEPEST: usize = 4;
+        let mut folder: Option<VaultPath> = None;
+        for _ in 0..DEEPEST {
+            let names = match self.list_folder(folder.as_ref()) {
+                Err(PluginError::NotFound) => return Ok(None),
+                names => names?,
+            };
+            let place = |listed: &ListedName| match &folder {
+                Some(folder) => VaultPath::spelt(&format!("{folder}/{}", listed.name)),
+                None => VaultPath::spelt(&listed.name),
+            };
+            if let Some(file) = names.iter().filter(|listed| !listed.is_folder).find_map(place) {
+                return self.find_file(&file).map(|found| Some(found.version.is_some()));
+            }
+            let Some(next) = names.iter().find_map(place) else { return Ok(None) };
+            folder = Some(next);
+        }
+        Ok(None)
     }
 
     /// The names in a folder; `None` is the vault itself. Only folders with files in them exist.
@@ -72,6 +100,7 @@ impl PluginConnection {
         if reply.headers.contains_key(header::CONTENT_DISPOSITION) {
             return Err(PluginError::NotFound);
         }
+        // The plugin marks folders with a slash at the end.
         let listed = |name: String| match name.strip_suffix('/') {
             Some(folder) => ListedName { name: folder.to_owned(), is_folder: true },
             None => ListedName { name, is_folder: false },
@@ -87,7 +116,7 @@ impl PluginConnection {
         condition: WriteCondition<'_>,
     ) -> Result<Option<FileVersion>, PluginError> {
         let request = PluginRequest::new(Method::PUT, self.file_url(path)).body(BYTES, bytes);
-        self.send(&conditional(request, condition)).map(|reply| version_of(&reply))
+        self.send(&conditional(request, condition))?.done().map(|reply| version_of(&reply))
     }
 
     /// Deletes a file: to the trash if the plugin has one (see [`PluginVersion::deletes_to_trash`]) and the file is not
@@ -104,7 +133,7 @@ impl PluginConnection {
         if is_permanent {
             url += "?permanent=true";
         }
-        self.send(&conditional(PluginRequest::new(Method::DELETE, url), condition)).map(drop)
+        self.send(&conditional(PluginRequest::new(Method::DELETE, url), condition))?.done().map(drop)
     }
 
     /// Gives a file another path, which must be free. The app may change links to it in other notes.
@@ -114,10 +143,12 @@ impl PluginConnection {
         to: &VaultPath,
         condition: WriteCondition<'_>,
     ) -> Result<(), PluginError> {
+        // A constant that always parses; the method is not one of the known ones.
         let method = Method::from_bytes(b"MOVE").map_err(|_| PluginError::Unexpected)?;
+        // Encoded part by part, so that a slash inside a name cannot make a folder.
         let to: Vec<String> = to.names().map(encoded).collect();
         let request = PluginRequest::new(method, self.file_url(from)).header(DESTINATION, to.join("/"));
-        self.send(&conditional(request, condition)).map(drop)
+        self.send(&conditional(request, condition))?.done().map(drop)
     }
 
     /// The notes for which a JsonLogic query is true, with what it says about each.
@@ -132,11 +163,27 @@ impl PluginConnection {
     }
 }
 
-/// A folder is answered with JSON, too, but not as an attachment.
+/// A file is an attachment. A folder is answered with JSON, and what is neither comes from something in between, such as the page of
+/// a proxy where one signs in: it must not be taken for a note, least of all by an edit.
 fn is_file(reply: &PluginReply) -> Result<(), PluginError> {
-    let is_json = reply.header(&header::CONTENT_TYPE).is_some_and(|kind| kind.starts_with("application/json"));
-    let is_folder = is_json && !reply.headers.contains_key(header::CONTENT_DISPOSITION);
-    if is_folder { Err(PluginError::IsFolder) } else { Ok(()) }
+    match reply.headers.contains_key(header::CONTENT_DISPOSITION) {
+        true => Ok(()),
+        false if is_of_kind(reply, "application/json") => Err(PluginError::IsFolder),
+        false => Err(PluginError::Unexpected),
+    }
+}
+
+/// A note with its times says so by its type.
+fn is_note(reply: &PluginReply) -> Result<(), PluginError> {
+    match is_of_kind(reply, NOTE_JSON) {
+        true => Ok(()),
+        false if is_of_kind(reply, "application/json") => Err(PluginError::IsFolder),
+        false => Err(PluginError::Unexpected),
+    }
+}
+
+fn is_of_kind(reply: &PluginReply, kind: &str) -> bool {
+    reply.header(&header::CONTENT_TYPE).is_some_and(|found| found.starts_with(kind))
 }
 
 fn version_of(reply: &PluginReply) -> Option<FileVersion> {

@@ -18,7 +18,7 @@ pub use answers::{
     PluginStatus, SearchAnswer,
 };
 pub use certificate_trust::{CertificateTrust, TrustError};
-pub use connection::{ApiKey, ConnectionSettings, PluginConnection};
+pub use connection::{ApiKey, ConnectionSettings, PluginConnection, SENDER, process_mark};
 pub use file_calls::WriteCondition;
 pub use omnisearch::{Omnisearch, OmnisearchHit, OmnisearchMatch};
 pub use plugin_error::PluginError;

@@ -55,6 +55,8 @@ impl PluginError {
             409 => Self::Exists,
             412 => Self::Changed,
             429 => Self::TooManyRequests,
+            // It is this process: see `SENDER`.
+            508 => Self::Unreachable,
             400..500 => Self::Rejected { status, code },
             500.. => Self::Upstream { status },
             // Nothing that the plugin sends; a redirect would take the key elsewhere.

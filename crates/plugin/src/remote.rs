@@ -10,6 +10,7 @@ mod change_steps;
 mod file_listing;
 mod remote_commit;
 mod remote_files;
+mod rule_look;
 
 use std::sync::{
     Arc,
@@ -24,7 +25,7 @@ use lapidary_store::{
     posix::{ChangeJournal, StateFolder},
 };
 
-use self::{remote_commit::RemoteTurn, remote_files::RemoteFiles};
+use self::{remote_commit::RemoteTurn, remote_files::RemoteFiles, rule_look::RuleLook};
 use crate::{PluginConnection, PluginError};
 
 /// A vault behind a connection, whose changes and history are recorded here.
@@ -34,6 +35,7 @@ pub struct RemoteBackend {
     /// How often we have changed notes, and other files.
     changed_notes: AtomicU64,
     changed_others: AtomicU64,
+    rules: RuleLook,
     news: SegQueue<VaultNews>,
 }
 
@@ -45,7 +47,20 @@ impl RemoteBackend {
             journal: ChangeJournal::new(state, limits.retention),
             changed_notes: AtomicU64::new(0),
             changed_others: AtomicU64::new(0),
+            rules: RuleLook::default(),
             news: SegQueue::new(),
+        }
+    }
+
+    /// What a vault behind a plugin can promise, which names the versions of files or does not.
+    pub fn promised(names_versions: bool) -> Capabilities {
+        Capabilities {
+            writable: true,
+            compare_and_swap: names_versions,
+            atomic_many: false,
+            durable: false,
+            checkpoints: true,
+            links: false,
         }
     }
 
@@ -58,19 +73,25 @@ impl RemoteBackend {
         let counter = if path.is_note() { &self.changed_notes } else { &self.changed_others };
         counter.fetch_add(1, Ordering::AcqRel);
     }
+
+    fn changed_others(&self) -> u64 {
+        self.changed_others.load(Ordering::Acquire)
+    }
+
+    fn stamp_of(&self, path: &VaultPath) -> Result<Option<FileStamp>, StoreError> {
+        match self.files.stat(path) {
+            Ok(stat) => Ok(Some(stat.stamp)),
+            Err(StoreError::Missing) => Ok(None),
+            // A folder has a stamp too, as on disk.
+            Err(StoreError::IsFolder) => Ok(Some(FileStamp::default())),
+            Err(error) => Err(error),
+        }
+    }
 }
 
 impl Backend for RemoteBackend {
     fn capabilities(&self) -> Capabilities {
-        Capabilities {
-            writable: true,
-            // Known once a file was read.
-            compare_and_swap: self.files.names_versions(),
-            atomic_many: false,
-            durable: false,
-            checkpoints: true,
-            links: false,
-        }
+        Self::promised(self.files.names_versions())
     }
 
     fn read(&self, path: &VaultPath, max_bytes: u64, _: PlaceCheck<'_>) -> Result<StoredFile, StoreError> {
@@ -87,11 +108,13 @@ impl Backend for RemoteBackend {
             // An empty vault.
             (Err(PluginError::NotFound), None) => Vec::new(),
             (Err(PluginError::NotFound), Some(folder)) => {
+                // The plugin answers the same for a file and for nothing, so it has to be asked.
                 let is_file = self.files.connection.find_file(folder).is_ok();
                 return Err(if is_file { StoreError::NotAFile } else { StoreError::Missing });
             }
             (Err(error), _) => return Err(store_error(error)),
         };
+        // Entries whose names no path can have are left out, as on disk.
         let entry = |listed: crate::ListedName| {
             let path = file_listing::entry_of(folder, &listed.name)?;
             Some(FolderEntry { path, kind: if listed.is_folder { EntryKind::Folder } else { EntryKind::File } })
@@ -102,13 +125,11 @@ impl Backend for RemoteBackend {
     }
 
     fn stamp(&self, path: &VaultPath) -> Result<Option<FileStamp>, StoreError> {
-        match self.files.stat(path) {
-            Ok(stat) => Ok(Some(stat.stamp)),
-            Err(StoreError::Missing) => Ok(None),
-            // A folder has a stamp too, as on disk.
-            Err(StoreError::IsFolder) => Ok(Some(FileStamp::default())),
-            Err(error) => Err(error),
-        }
+        self.stamp_of(path)
+    }
+
+    fn stamps(&self, paths: &[VaultPath]) -> Result<Vec<Option<FileStamp>>, (usize, StoreError)> {
+        self.look_at_files(paths)
     }
 
     fn load(&self, path: &VaultPath, max_bytes: u64, into: &mut Vec<u8>) -> Result<FileStat, StoreError> {
@@ -134,11 +155,13 @@ impl Backend for RemoteBackend {
     }
 
     fn may_have_name(&self, path: &VaultPath) -> bool {
+        // A name that was there before may come back, even if Windows would refuse it.
         path.has_portable_name() || self.journal.knows(path)
     }
 
     fn turn<'a>(&'a self, go_on: &dyn Fn() -> bool) -> Result<Box<dyn BackendTurn + 'a>, TurnError> {
         let turn = RemoteTurn::new(self, self.journal.turn(go_on)?);
+        // What a killed server has left is settled before anything new is planned.
         turn.settle()?;
         Ok(Box::new(turn))
     }
@@ -170,6 +193,7 @@ fn store_error(error: PluginError) -> StoreError {
         PluginError::Exists => StoreError::Exists,
         PluginError::TooLarge { limit } => StoreError::TooLarge { bytes: limit.saturating_add(1), limit },
         PluginError::TooManyRequests => failing(Some(429)),
+        // A condition of ours that does not hold is handled by the steps; here it is a failure.
         PluginError::Changed => failing(Some(412)),
         PluginError::Rejected { status, .. } | PluginError::Upstream { status } => failing(Some(status)),
         PluginError::Unexpected | PluginError::PeriodDisabled | PluginError::PeriodUnsupported => failing(None),

@@ -17,11 +17,12 @@ use lapidary_pipeline::{
 use lapidary_plugin::RemoteBackend;
 use lapidary_query::nearest;
 use lapidary_tools::{
-    AppBridge, AttachmentDecoder, BUILT_IN_PROFILES, Effect, NoDecoder, ScanLimits, TOOLS, ToolGroup, ToolSelection,
+    AppBridge, AttachmentDecoder, BUILT_IN_PROFILES, Effect, NoDecoder, OwnerSettings, ScanLimits, TOOLS, ToolGroup,
+    ToolSelection, VaultShape,
 };
 use lapidary_vault::{
-    FolderNames, GlobError, ImportFolder, InnerVault, PathGlobs, PathPrefix, Policy, ScopeError, Vault, VaultLimits,
-    VaultPath,
+    FolderNames, GlobError, ImportFolder, InnerVault, PathGlobs, PathPrefix, Policy, ScopeError, SourceRules, Vault,
+    VaultLimits, VaultPath,
     store::{
         ApprovalQueue, DemoFolder, FolderStore, LogFile, PosixBackend, Retention, StateFolder, StateProblem,
         SystemTrash, is_ours_alone, open_state_database, place_within,
@@ -66,7 +67,7 @@ pub(crate) enum StartError {
     Scope(#[from] ScopeError),
     #[error("`{list}` of the vault '{vault}': {error}")]
     Globs { vault: String, list: &'static str, error: GlobError },
-    #[error("{setting}: write a folder of the vault that is not hidden, like {example}")]
+    #[error("{setting}: write a place in the vault that is not hidden, like {example}")]
     HiddenFolder { setting: &'static str, example: &'static str },
     #[error("the demo vault could not be unpacked: {0}")]
     Demo(std::io::Error),
@@ -95,6 +96,7 @@ pub(crate) fn assemble(
     config: &lapidary_config::Config,
     purpose: ExecutorPurpose,
 ) -> Result<AssembledServer, StartError> {
+    // The demo is unpacked for each start, so that nothing a visitor does is left for the next.
     let (chosen, demo) = match &config.vaults {
         lapidary_config::VaultsConfig::Chosen(chosen) => (chosen.clone(), None),
         lapidary_config::VaultsConfig::Demo => {
@@ -113,6 +115,7 @@ pub(crate) fn assemble(
     let mut served = chosen.iter().map(|vault| serve(vault, &chosen, &state, config, purpose));
     let first = served.next().ok_or(StartError::NoVault)??;
     let vaults = ServedVaults::new(first, served.collect::<Result<_, _>>()?);
+    // The same for all grants; profiles and scopes narrow it further.
     let selection = ToolSelection {
         chosen: config.tools.include.clone().unwrap_or_default(),
         excluded: config.tools.exclude.clone(),
@@ -125,6 +128,7 @@ pub(crate) fn assemble(
     let grants = GrantMaker::new(config, selection, names);
     // The rights of a caller without a token: everything that the configuration opens, and never more.
     let grant = grants.grant(&TokenRights::default())?;
+    // All at start, so that a mistake in the configuration stops the server and not a client's first call.
     let configured =
         config.tokens.iter().map(|token| configured_client(token, &grants)).collect::<Result<Vec<_>, _>>()?;
     // Not opened yet. A server over stdio needs no tokens, and should not make a database for them.
@@ -136,6 +140,7 @@ pub(crate) fn assemble(
             profiles.push(grants.whole_profile(name)?);
         }
     }
+    // One value with everything, so that the executor has no other way to learn about the configuration.
     let setup = ExecutorSetup {
         grant,
         known: known_grants(&configured, &grants, &auth),
@@ -147,6 +152,8 @@ pub(crate) fn assemble(
         asks_before_deleting: config.ask_before_deleting,
         skills: vault_folder("skills_folder", "Skills", config.skills.as_deref())?,
         memory: vault_folder("memory_folder", "Memory", config.memory.as_deref())?,
+        owner: owner_settings(config)?,
+        shape: shape(config)?,
         decoder: decoder(),
         imports: config.imports.clone().map(ImportFolder::new),
         limits: limits(config),
@@ -198,6 +205,7 @@ fn serve(
     let inner = all.iter().filter_map(|inner| Some((place_within(vault.folder()?, inner.folder()?)?, inner)));
     let inner = inner.map(|(at, inner)| inner_vault(at, inner, config)).collect::<Result<_, _>>()?;
     let name = vault.name.clone();
+    // Both ways end in the same facade; nothing above knows which it is.
     let served = match &vault.remote {
         Some(remote) => {
             let backend =
@@ -213,6 +221,7 @@ fn serve(
     };
     Ok(ServedVault {
         vault: Arc::new(served.waiting_for_index(purpose.waits_for_index)),
+        // Under the vault's own state, so that `lapidary log` of one vault shows nothing of another.
         log: LogFile::new(Arc::clone(&state), AUDIT_FILE, config.limits.audit_max_bytes),
         waiting: ApprovalQueue::new(state),
         app: app(vault, all.len() == 1, config),
@@ -252,6 +261,7 @@ fn inner_vault(
 fn policy(config: &lapidary_config::Config, vault: &lapidary_config::ChosenVault) -> Result<Policy, StartError> {
     let access = &config.access;
     // One that cannot be found is not there, or its name is not one that a caller could give.
+    // A settings file inside the vault is closed by its path, like a rule of the owner.
     let own_files = config.own_files.iter().filter_map(|file| place_within(vault.folder()?, file));
     let globs = |list: &'static str, patterns: &[String]| {
         PathGlobs::parse(patterns).map_err(|error| StartError::Globs { vault: vault.name.clone(), list, error })
@@ -261,6 +271,10 @@ fn policy(config: &lapidary_config::Config, vault: &lapidary_config::ChosenVault
         write: prefixes(&access.write_paths)?,
         deny: prefixes(&access.deny_paths)?.unwrap_or_default(),
         read_only: access.read_only,
+        sources: SourceRules {
+            paths: prefixes(&Some(access.source_paths.clone()))?.unwrap_or_default(),
+            marks: access.source_marks.clone(),
+        },
         own_files: own_files.map(|file| PathPrefix::parse(file.as_str())).collect::<Result<_, _>>()?,
         allow_globs: vault.access.allow.as_deref().map(|patterns| globs("allow", patterns)).transpose()?,
         deny_globs: globs("deny", &vault.access.deny)?,
@@ -274,6 +288,7 @@ fn configured_client(
     token: &lapidary_config::TokenConfig,
     grants: &GrantMaker,
 ) -> Result<ConfiguredClient, StartError> {
+    // Vaults of a stored token may be those of another server; in the configuration they can only be a typo.
     let is_lost = |vault: &String| !grants.vaults().contains(vault);
     if token.vaults.as_ref().is_some_and(|vaults| vaults.is_empty() || vaults.iter().any(is_lost)) {
         return Err(StartError::TokenVault { name: token.name.clone(), vaults: grants.vaults().to_vec() });
@@ -294,6 +309,7 @@ fn configured_client(
 /// they started.
 fn known_grants(configured: &[ConfiguredClient], grants: &Arc<GrantMaker>, auth: &Arc<AuthStore>) -> GrantLookup {
     let (configured, grants, auth) = (configured.to_vec(), Arc::clone(grants), Arc::clone(auth));
+    // At the moment of asking, not at start: revoking must work without a restart.
     GrantLookup::new(move |name| {
         if let Some(token) = configured.iter().find(|token| token.client.name == name) {
             return Some(Arc::clone(&token.client.grant));
@@ -310,6 +326,7 @@ fn known_grants(configured: &[ConfiguredClient], grants: &Arc<GrantMaker>, auth:
 /// The rights of the live token or grant of this principal.
 fn stored_rights(auth: &AuthStore, name: &str) -> Result<Option<TokenRights>, AuthStoreError> {
     let now = Clock::system().now().into();
+    // By name, because that is all a pending request keeps of its caller.
     let token =
         auth.tokens()?.into_iter().find(|token| token.is_live(now) && KnownClient::name_of(&token.name) == name);
     if let Some(token) = token {
@@ -318,6 +335,7 @@ fn stored_rights(auth: &AuthStore, name: &str) -> Result<Option<TokenRights>, Au
     let is_asked = |granted: &GrantRecord| KnownClient::name_of(&GrantRecord::name_of(granted.id)) == name;
     let granted = auth.grants()?.into_iter().find(|granted| granted.is_live(now) && is_asked(granted));
     Ok(granted.map(|granted| {
+        // A grant's scopes narrow the rights, so they are looked up together.
         let scopes = Some(granted.scope.split_whitespace().map(str::to_owned).collect());
         TokenRights { scopes, ..granted.rights }
     }))
@@ -325,6 +343,7 @@ fn stored_rights(auth: &AuthStore, name: &str) -> Result<Option<TokenRights>, Au
 
 /// The tokens that the owner made, whichever vaults are served.
 pub(crate) fn auth_store(state: PathBuf) -> AuthStore {
+    // The path is added here: the store knows databases, not folders or variables.
     AuthStore::new(Box::new(move |make| {
         open_state_database(&state, AUTH_FILE, make)
             .map_err(|error| format!("{error}, in the state folder {} (LAPIDARY_STATE_DIR)", state.display()))
@@ -340,7 +359,7 @@ impl From<GrantError> for StartError {
     }
 }
 
-/// Names that start with a dot are closed, so nothing could ever be read or written there.
+/// A folder or note of the vaults. Names that start with a dot are closed, so nothing could ever be read or written there.
 fn vault_folder(
     setting: &'static str,
     example: &'static str,
@@ -352,9 +371,43 @@ fn vault_folder(
     folder.map(Some).ok_or(StartError::HiddenFolder { setting, example })
 }
 
+/// What the owner says about the notes of the vaults.
+fn owner_settings(config: &lapidary_config::Config) -> Result<OwnerSettings, StartError> {
+    let guide = |written: &str| vault_folder("guide_note", "Meta/Guide.md", Some(written));
+    let guides = match &config.guide {
+        lapidary_config::GuideChoice::Usual => OwnerSettings::USUAL_GUIDES.to_vec(),
+        lapidary_config::GuideChoice::Note(note) => vec![note.as_str()],
+        lapidary_config::GuideChoice::Off => Vec::new(),
+    };
+    let folder = |(folder, words): (&String, &String)| {
+        let folder = vault_folder("folders", "Areas/Garden", Some(folder))?;
+        Ok(folder.map(|folder| (folder, words.clone())))
+    };
+    Ok(OwnerSettings {
+        guides: guides.into_iter().map(guide).collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect(),
+        guide_bytes: config.limits.guide_bytes,
+        folders: config.folders.iter().map(folder).filter_map(Result::transpose).collect::<Result<_, StartError>>()?,
+        sources: vault_folder("sources_folder", "Sources", Some(&config.sources))?,
+    })
+}
+
+/// How the owner wants the vaults to look.
+fn shape(config: &lapidary_config::Config) -> Result<VaultShape, StartError> {
+    let note = |setting, example, written: &str| {
+        vault_folder(setting, example, Some(written))?.ok_or(StartError::HiddenFolder { setting, example })
+    };
+    let mut shape = VaultShape::new(vault_folder("schema_folder", "Schemas", config.schemas.as_deref())?);
+    let index = |written: &String| note("upkeep.index_notes", "Projects/Index.md", written);
+    shape.index_notes = config.upkeep.index_notes.iter().map(index).collect::<Result<_, _>>()?;
+    let log = config.upkeep.log_note.as_deref();
+    shape.log_note = log.map(|written| note("upkeep.log_note", "Log.md", written)).transpose()?;
+    Ok(shape)
+}
+
 fn rules(approval: &lapidary_config::ApprovalConfig) -> Result<ApprovalRules, StartError> {
     let own = |rule: &lapidary_config::RuleConfig| -> Result<ApprovalRule, StartError> {
         // The dotted spelling is accepted wherever a tool is named.
+        // Rules are matched by the plain name alone, so the dotted one is replaced.
         let tool = rule.tool.as_ref().map(|name| name.replace('.', "_"));
         let names = || TOOLS.iter().map(|tool| tool.spec().name());
         if let Some(tool) = tool.as_ref().filter(|tool| !names().any(|name| name == *tool)) {

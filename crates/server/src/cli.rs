@@ -27,8 +27,8 @@ pub(crate) use history_arguments::{
     LogArguments, StatusArguments, UndoArguments,
 };
 pub(crate) use note_arguments::{
-    AppendArguments, DailyArguments, HealthArguments, LinksArguments, QueryArguments, ReadArguments, Search,
-    TasksArguments,
+    AppendArguments, DailyArguments, HealthArguments, IngestArguments, LinksArguments, QueryArguments, ReadArguments,
+    Search, TasksArguments,
 };
 #[cfg(test)]
 pub(crate) use note_arguments::{NotePart, PrintedFormat};
@@ -54,6 +54,7 @@ pub(crate) enum Command {
     Links(LinksArguments),
     Tasks(TasksArguments),
     Daily(DailyArguments),
+    Ingest(IngestArguments),
     Health(HealthArguments),
     Search(Search),
     Query(QueryArguments),
@@ -79,6 +80,7 @@ impl Command {
     /// Whether the command needs a vault.
     pub(crate) fn needs_vault(&self) -> bool {
         match self {
+            // Each of these must work before there is a vault, or when its settings are broken.
             Self::Token(_)
             | Self::Owner(_)
             | Self::Doctor(_)
@@ -86,6 +88,7 @@ impl Command {
             | Self::Uninstall(_)
             | Self::Explain(_)
             | Self::Completions(_) => false,
+            // With an address, clients call a server that runs already, and its vaults are its own.
             Self::Install(install) => install.http.is_none(),
             _ => true,
         }
@@ -141,6 +144,7 @@ enum CommandWord {
     Links(LinksArguments),
     Tasks(TasksArguments),
     Daily(DailyArguments),
+    Ingest(IngestArguments),
     Health(HealthArguments),
     Undo(UndoArguments),
     Console(ConsoleArguments),
@@ -204,6 +208,7 @@ fn with_flags(command: clap::Command) -> clap::Command {
     if WITHOUT_FLAGS.contains(&command.get_name()) {
         return command;
     }
+    // Added here rather than in `config`, which knows nothing of completion.
     let completed = |arg: clap::Arg| if arg.get_id() == "vaults" { arg.add(completing::vaults()) } else { arg };
     CommonFlags::augment_args(command).mut_args(completed).mut_subcommands(with_flags)
 }
@@ -212,6 +217,7 @@ fn with_flags(command: clap::Command) -> clap::Command {
 fn flags_of(matches: &ArgMatches) -> Result<CommonFlags, clap::Error> {
     let flags = CommonFlags::from_arg_matches(matches)?;
     match matches.subcommand() {
+        // Recursive, as each word of a command may have the options: `lapidary --vault a checkpoints --json list`.
         Some((word, inner)) if !WITHOUT_FLAGS.contains(&word) => both(flags, flags_of(inner)?),
         _ => Ok(flags),
     }
@@ -229,6 +235,7 @@ fn with_list_items(line: impl Iterator<Item = OsString>) -> Vec<OsString> {
             break;
         }
         let starts = |mark: &str| word.as_encoded_bytes().starts_with(mark.as_bytes());
+        // A dash with a blank behind it begins an item.
         // Words right after an item follow it, so that the text keeps its order.
         in_text = starts("- ") || (in_text && !starts("-"));
         if in_text { text.push(word) } else { words.push(word) }
@@ -244,6 +251,7 @@ pub(crate) fn parse<T>(line: impl IntoIterator<Item = T>) -> Result<Invocation, 
 where
     T: Into<OsString> + Clone,
 {
+    // Kept for errors: clap formats them with the usage of the command that was typed.
     let mut declared = declaration();
     let matches = declared.try_get_matches_from_mut(with_list_items(line.into_iter().map(Into::into)))?;
     let flags = flags_of(&matches)?;
@@ -258,6 +266,7 @@ where
         CommandWord::Owner(word) => (word.flags(), Command::Owner(word)),
         word => (CommonFlags::default(), word.command()),
     };
+    // Declared at the top level, since `serve` is the default, so they are refused here for all other words.
     if listen.http.is_some() {
         return Err(conflict("--http is for `lapidary serve`; this subcommand does not listen"));
     }
@@ -269,9 +278,11 @@ where
 
 /// The same error, quoting arguments so that a terminal does not act on them.
 pub(crate) fn visibly(usage: &clap::Error, line: impl Iterator<Item = OsString>) -> clap::Error {
+    // Parsed once more with visible words: clap quotes what was typed, and the quote has to be harmless.
     let shown = |word: OsString| visible(&word.to_string_lossy()).into_owned();
     match parse(line.map(shown)) {
         Err(usage) => usage,
+        // Making the words visible changed their meaning, so the message is cleaned instead.
         Ok(_) => declaration().error(usage.kind(), visible(&usage.render().to_string())),
     }
 }
@@ -295,6 +306,7 @@ impl CommandWord {
             Self::Links(own) => Command::Links(own),
             Self::Tasks(own) => Command::Tasks(own),
             Self::Daily(own) => Command::Daily(own),
+            Self::Ingest(own) => Command::Ingest(own),
             Self::Health(own) => Command::Health(own),
             Self::Checkpoints(own) => Command::Checkpoints(own),
             Self::Approvals(own) => Command::Approvals(own),

@@ -13,6 +13,7 @@ mod explain;
 mod found_vaults;
 mod greeting;
 mod health;
+mod ingest;
 mod install;
 mod links;
 pub(crate) mod local_time;
@@ -85,6 +86,7 @@ pub(crate) fn greet() -> ExitCode {
     let sources = sources(&flags, &surroundings, true);
     // Whatever is wrong with the configuration is said by the command that needs it.
     let origins = lapidary_config::origins(&sources).unwrap_or_default();
+    // The last one counts, as for every setting.
     let place = origins.into_iter().rfind(|origin| origin.name == "vaults").map(|origin| origin.place);
     let configured = lapidary_config::load(&sources).ok().map(|loaded| loaded.config.vaults);
     let vaults = match (place, configured) {
@@ -137,6 +139,7 @@ pub(crate) fn run(invocation: &Invocation) -> ExitCode {
     }
     let flags = found_vaults::completed(invocation, &surroundings);
     // Of several vaults, a hint names none, as they are found again.
+    // Otherwise each hint would be a line of options.
     let hint = CommandHint::of(if flags.vaults.len() > 1 { &invocation.flags } else { &flags });
     let invocation = &Invocation { flags, ..invocation.clone() };
     // A configuration that cannot be used is what it is asked about.
@@ -148,6 +151,7 @@ pub(crate) fn run(invocation: &Invocation) -> ExitCode {
     }
     let config = match configure(invocation, &surroundings) {
         Ok(LoadedConfig { config, warnings }) => {
+            // A warning before the log is started would be lost.
             // Before the warnings, which go to the log.
             logging::start(&config.log);
             for warning in &warnings {
@@ -183,6 +187,7 @@ pub(crate) fn run(invocation: &Invocation) -> ExitCode {
         _ => {}
     }
     // A pending request may have been made under any of them.
+    // All profiles are built only for commands that act for other callers.
     let every_profile = matches!(invocation.command, Command::Approvals(_) | Command::Console(_));
     // A command answers once and should be exact; a server answers at once and improves.
     let waits_for_index = !matches!(invocation.command, Command::Serve);
@@ -207,6 +212,7 @@ fn ended(invocation: &Invocation, result: Result<CommandOutcome, CommandFailure>
         Err(failure) => {
             match invocation.command {
                 // The log may be a file, where a service's owner looks for it.
+                // A service has no terminal to report to.
                 Command::Serve => tracing::error!("{failure}"),
                 _ => report::error(&failure.to_string()),
             }
@@ -276,6 +282,7 @@ fn execute(
 ) -> Result<CommandOutcome, CommandFailure> {
     let mut out = io::stdout().lock();
     if invocation.command == Command::Serve {
+        // Standard output is locked above for all other commands.
         // Stdout belongs to the protocol now.
         drop(out);
         let config_file = invocation.flags.config.as_ref().map(|file| surroundings.working_folder.join(file));
@@ -291,6 +298,7 @@ fn execute(
         Command::Links(links) => links::run(links, calls, screen),
         Command::Tasks(tasks) => tasks::run(tasks, calls, screen),
         Command::Daily(daily) => daily::run(daily, calls, screen),
+        Command::Ingest(ingest) => ingest::run(ingest, calls, &surroundings.working_folder, screen),
         Command::Health(health) => health::run(health, calls, screen),
         Command::Search(search) => search::run(search, calls, screen),
         Command::Query(query) => query::run(query, calls, screen),
@@ -336,6 +344,7 @@ pub(crate) fn known_vault_names(flags: &CommonFlags) -> Vec<String> {
 pub(crate) fn completed_notes(flags: &CommonFlags, typed: &str) -> Vec<String> {
     let surroundings = ProcessEnvironment::of_process();
     let flags = &found_vaults::with_found(flags, &surroundings, false);
+    // A shell that completes must never print an error into the line that is typed.
     let Ok(loaded) = lapidary_config::load(&sources(flags, &surroundings, true)) else { return Vec::new() };
     let purpose = ExecutorPurpose { every_profile: false, waits_for_index: true };
     let Ok(assembled) = assemble(&loaded.config, purpose) else { return Vec::new() };
@@ -343,6 +352,7 @@ pub(crate) fn completed_notes(flags: &CommonFlags, typed: &str) -> Vec<String> {
     let operation = CompletePath { typed: typed.to_owned(), vault: None };
     let asked = lapidary_pipeline::Invocation::read(operation, call::owner(executor, false));
     let answer = executor.run(&asked, &executor.cancel(&asked)).answer();
+    // Completing is often the first thing done in a vault, and the index should not be built for each press of a key.
     executor.save_indexes(SAVING);
     match answer {
         Ok(ReadPayload::Completed(completed)) => nearest_to(typed, completed.values),
@@ -355,6 +365,7 @@ pub(crate) fn completed_notes(flags: &CommonFlags, typed: &str) -> Vec<String> {
 fn nearest_to(typed: &str, found: Vec<String>) -> Vec<String> {
     let typed = typed.to_lowercase();
     let starts = |text: &str| text.to_lowercase().starts_with(&typed);
+    // Paths first: who types a folder wants what is in it.
     let by_path: Vec<String> = found.iter().filter(|path| starts(path)).cloned().collect();
     let by_name = || found.iter().filter(|path| starts(path.rsplit('/').next().unwrap_or(path)));
     match (by_path.is_empty(), found.len()) {
@@ -412,6 +423,7 @@ fn without_home(
 ) -> Result<LoadedConfig, String> {
     let is_home = |folder: &Path| {
         let home = surroundings.home.as_deref().filter(|_| !flags.any_folder);
+        // The disk decides what is around what, since a link may lead to the home folder.
         home.is_some_and(|home| RealDisk::is_around(folder, home))
     };
     let loaded = loaded.map_err(|error| match &error {

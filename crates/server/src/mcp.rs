@@ -18,8 +18,8 @@ use std::{
 use lapidary_pipeline::{ConsentAnswer, Executor, Grant, Invocation, Operation, Outcome, Question, Refusal};
 use lapidary_telemetry::Telemetry;
 use lapidary_tools::{
-    BlockKind, ChangeAuthor, CompletePrompt, FillPrompt, ListPrompts, OfferedTools, ProfileView, ReadPayload,
-    ReadResource, Reason, RenderedReply, ToolStanding, quote::quoted,
+    BlockKind, ChangeAuthor, CompletePrompt, FillPrompt, ListPrompts, OfferedTools, OwnerGuide, ProfileView,
+    ReadGuides, ReadPayload, ReadResource, Reason, RenderedReply, ToolStanding, quote::quoted,
 };
 use rmcp::{
     ErrorData, RoleServer, ServerHandler, ServiceError,
@@ -42,7 +42,10 @@ use self::{
     resources::refusal,
     subscriptions::{SubscriptionCount, Subscriptions},
 };
-use crate::{http::KnownClient, instructions::instructions};
+use crate::{
+    http::KnownClient,
+    instructions::{LOOK_AT_GUIDES, ServerInstructions},
+};
 
 /// How long clients may cache the list of tools: it only changes when the server restarts.
 const LIST_TTL_MS: u64 = 300_000;
@@ -64,7 +67,7 @@ pub(crate) struct McpServer {
 
 struct McpShared {
     executor: Arc<Executor>,
-    instructions: String,
+    instructions: ServerInstructions,
     dotted_names: bool,
     connection: Connection,
     followed: SubscriptionCount,
@@ -91,7 +94,7 @@ impl McpServer {
     ) -> Self {
         // Made once: most sessions have the rights of the configuration, and those with a token get their own in
         // `info_for`.
-        let instructions = instructions(&executor, executor.grant());
+        let instructions = ServerInstructions::new(&executor, executor.grant());
         let session_grant = Arc::clone(executor.grant());
         let followed = SubscriptionCount::default();
         let subscriptions = Subscriptions::new(Arc::clone(&followed));
@@ -132,11 +135,24 @@ impl McpServer {
     }
 
     /// How the server describes itself to this caller.
-    fn info_for(&self, context: &RequestContext<RoleServer>) -> ServerConfig {
-        let info = self.get_info();
-        match identity(&context.extensions) {
-            Some(known) => info.with_instructions(instructions(&self.shared.executor, &known.grant)),
-            None => info,
+    async fn info_for(&self, context: &RequestContext<RoleServer>) -> ServerConfig {
+        let guides = self.guides(context).await;
+        let instructions = match identity(&context.extensions) {
+            Some(known) => ServerInstructions::new(&self.shared.executor, &known.grant).with_guides(&guides),
+            None => self.shared.instructions.with_guides(&guides),
+        };
+        self.get_info().with_instructions(instructions)
+    }
+
+    /// The owner's guides as they are now; none of those that take too long or are closed to this caller.
+    async fn guides(&self, context: &RequestContext<RoleServer>) -> Vec<OwnerGuide> {
+        match tokio::time::timeout(LOOK_AT_GUIDES, self.read(ReadGuides, context)).await {
+            Ok(Ok(ReadPayload::Guides(guides))) => guides,
+            Ok(_) => Vec::new(),
+            Err(_) => {
+                tracing::warn!("a client was not given the owner's guide: reading it takes too long");
+                Vec::new()
+            }
         }
     }
 }
@@ -206,7 +222,7 @@ impl ServerHandler for McpServer {
         ServerConfig::new(capabilities)
             .with_protocol_version(ProtocolVersion::V_2025_11_25)
             .with_server_info(Implementation::new("lapidary", env!("CARGO_PKG_VERSION")).with_title("Lapidary"))
-            .with_instructions(self.shared.instructions.clone())
+            .with_instructions(self.shared.instructions.with_guides(&[]))
     }
 
     async fn initialize(
@@ -217,13 +233,13 @@ impl ServerHandler for McpServer {
         // The library does so only in its own implementation, which this one replaces.
         context.peer.set_peer_info(request.clone());
         let mut opened = self.negotiate_initialize(&request)?;
-        opened.instructions = self.info_for(&context).instructions;
+        opened.instructions = self.info_for(&context).await.instructions;
         Ok(opened)
     }
 
     async fn discover(&self, context: RequestContext<RoleServer>) -> Result<DiscoverResult, ErrorData> {
         let versions = self.supported_protocol_versions().into_owned();
-        let mut discovered = DiscoverResult::from_server_info(versions, self.info_for(&context));
+        let mut discovered = DiscoverResult::from_server_info(versions, self.info_for(&context).await);
         discovered.ttl_ms = LIST_TTL_MS;
         // Private, because every token has its own list.
         discovered.cache_scope = CacheScope::Private;

@@ -2,13 +2,26 @@
 
 use lapidary_config::{AppConfig, ChosenVault, Config, RemoteVault};
 use lapidary_plugin::{ApiKey, CertificateTrust, ConnectionSettings, PluginConnection, PluginUrl};
-use lapidary_vault::store::folder_exists;
+use lapidary_vault::store::{Capabilities, folder_exists};
 
 use crate::assemble::StartError;
 
 /// Whether the folder of a vault exists. One that is not on this disk is looked for when it is needed.
 pub(crate) fn is_there(vault: &ChosenVault) -> bool {
     vault.folder().is_none_or(folder_exists)
+}
+
+/// What the place of a vault cannot promise, in words; nothing for a folder.
+pub(crate) fn unpromised(capabilities: &Capabilities) -> Option<String> {
+    let missing: Vec<&str> = [
+        (capabilities.compare_and_swap, "keeping what another program writes to a note at the very moment of a change"),
+        (capabilities.atomic_many, "a change of several files in one step"),
+        (capabilities.durable, "that a change survives a power cut"),
+    ]
+    .into_iter()
+    .filter_map(|(is_promised, what)| (!is_promised).then_some(what))
+    .collect();
+    (!missing.is_empty()).then(|| missing.join("; "))
 }
 
 /// How to reach a vault.

@@ -35,7 +35,7 @@ pub use memory::MemoryStore;
 pub use path::{PathError, VaultPath};
 pub use scope::{
     FolderNames, GlobError, GlobProblem, InnerVault, PathDenied, PathGlobs, PathPrefix, Policy, RuleProblem,
-    RulesError, RulesInForce, Scope, ScopeCache, ScopeError, UnmatchedRule,
+    RulesError, RulesInForce, Scope, ScopeCache, ScopeError, SourceMark, SourceRules, UnmatchedRule,
 };
 pub use stat::{FileStamp, FileStat, TextRoom, WalkedFolder};
 

@@ -10,6 +10,7 @@ mod policy;
 mod prefix;
 mod rule_cache;
 mod rules;
+mod sources;
 mod unmatched;
 
 use std::sync::Arc;
@@ -28,6 +29,7 @@ pub use policy::{FolderNames, Policy};
 pub use prefix::{PathPrefix, ScopeError};
 pub use rule_cache::ScopeCache;
 pub use rules::{RuleProblem, RulesError};
+pub use sources::{SourceMark, SourceRules};
 pub use unmatched::UnmatchedRule;
 
 /// Which part of a vault a caller may read and which it may change: the configuration, and the rule files in the vault.

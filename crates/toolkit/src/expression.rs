@@ -277,6 +277,9 @@ fn one(
         writing: true,
         denied: PathRefusal::ByScope(denied),
     })?;
+    if view.is_source(path, Some(before)) {
+        return Err(Reason::SourceFixed { path: path.clone() }.into());
+    }
     Ok(Some(ReplacedFile { path: path.clone(), before: Arc::clone(before), content, count }))
 }
 

@@ -45,6 +45,11 @@ impl FolderTarget {
         }
     }
 
+    /// The folder to which a caller limits a list; without one, all of the vault.
+    pub fn chosen(view: &View, files: &VisibleFiles, given: Option<&str>) -> Result<Option<VaultPath>, Reason> {
+        given.map_or(Ok(None), |given| Self::find(view, files, given)?.required())
+    }
+
     /// For tools that return an empty result for a missing folder, with a notice.
     pub fn or_nothing(self) -> Result<Option<VaultPath>, String> {
         match self {

@@ -9,6 +9,7 @@ mod linking;
 mod naming_checks;
 mod note_checks;
 mod property_checks;
+mod schema_checks;
 
 use lapidary_note::ContentHash;
 use lapidary_operation::{Context, Reason};
@@ -27,11 +28,13 @@ pub enum FindingKind {
     BrokenLink,
     MissingAttachment,
     BrokenProperties,
+    BrokenSchema,
     CaseTwin,
     ConflictFile,
     DuplicateName,
     DuplicateAlias,
     PropertyTypes,
+    SchemaMismatch,
     PeriodicSettings,
     UnportableName,
     TagCase,
@@ -66,15 +69,17 @@ impl Severity {
 
 impl FindingKind {
     /// The gravest first.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 18] = [
         Self::BrokenLink,
         Self::MissingAttachment,
         Self::BrokenProperties,
+        Self::BrokenSchema,
         Self::CaseTwin,
         Self::ConflictFile,
         Self::DuplicateName,
         Self::DuplicateAlias,
         Self::PropertyTypes,
+        Self::SchemaMismatch,
         Self::PeriodicSettings,
         Self::UnportableName,
         Self::TagCase,
@@ -90,11 +95,13 @@ impl FindingKind {
             Self::BrokenLink => "broken_link",
             Self::MissingAttachment => "missing_attachment",
             Self::BrokenProperties => "broken_properties",
+            Self::BrokenSchema => "broken_schema",
             Self::CaseTwin => "case_twin",
             Self::ConflictFile => "conflict_file",
             Self::DuplicateName => "duplicate_name",
             Self::DuplicateAlias => "duplicate_alias",
             Self::PropertyTypes => "property_types",
+            Self::SchemaMismatch => "schema_mismatch",
             Self::PeriodicSettings => "periodic_settings",
             Self::UnportableName => "unportable_name",
             Self::TagCase => "tag_case",
@@ -111,11 +118,13 @@ impl FindingKind {
             Self::BrokenLink
             | Self::MissingAttachment
             | Self::BrokenProperties
+            | Self::BrokenSchema
             | Self::CaseTwin
             | Self::ConflictFile => Severity::High,
             Self::DuplicateName
             | Self::DuplicateAlias
             | Self::PropertyTypes
+            | Self::SchemaMismatch
             | Self::PeriodicSettings
             | Self::UnportableName => Severity::Medium,
             Self::TagCase
@@ -128,6 +137,7 @@ impl FindingKind {
     }
 
     fn id(self, about: &[&str]) -> String {
+        // Separated by a character that no path contains, so that two findings never share an id.
         let about: Vec<String> = about.iter().map(|part| format!("{part}\0")).collect();
         let hash = ContentHash::of(about.concat().as_bytes()).to_string();
         let digits = hash.strip_prefix("sha256:").unwrap_or(&hash);
@@ -169,6 +179,7 @@ impl HealthFinding {
         says: String,
         fix: Result<FindingFix, &'static str>,
     ) -> Self {
+        // All are counted, but a finding about thousands of notes must stay small.
         let shown = paths.iter().take(MOST_PATHS).map(|path| (*path).clone()).collect();
         Self { id: kind.id(about), kind, paths: shown, path_count: paths.len(), says, target: None, fix }
     }
@@ -217,6 +228,7 @@ struct CheckedVault<'c, 'x, 'n> {
 /// All findings of the chosen kinds, by kind, each kind in path order.
 pub fn check(context: &Context<'_>, view: &View, kinds: &[FindingKind]) -> Result<Vec<HealthFinding>, Reason> {
     let notes = index::notes(context, view)?;
+    // Most checks need the links, and reading them twice would cost as much as the check.
     let links = VaultLinks::of(context, notes)?;
     let mut checked = CheckedVault { context, view, notes, links, known: KnownTargets::of(notes), found: Vec::new() };
     for kind in kinds {
@@ -224,6 +236,8 @@ pub fn check(context: &Context<'_>, view: &View, kinds: &[FindingKind]) -> Resul
         match kind {
             FindingKind::BrokenLink | FindingKind::MissingAttachment => checked.unresolved_links(*kind)?,
             FindingKind::BrokenProperties => checked.broken_properties(),
+            FindingKind::BrokenSchema => checked.broken_schemas()?,
+            FindingKind::SchemaMismatch => checked.schema_mismatches()?,
             FindingKind::CaseTwin => checked.case_twins(),
             FindingKind::ConflictFile => checked.conflict_files()?,
             FindingKind::DuplicateName => checked.duplicate_names(),
@@ -262,10 +276,12 @@ impl<'n> CheckedVault<'_, '_, 'n> {
 
 /// Completes findings that are shown: the nearest name of each missing target. Compares all names, so not for all findings.
 pub fn name_nearest(context: &Context<'_>, view: &View, findings: &mut [HealthFinding]) -> Result<(), Reason> {
+    // Comparing every name of the vault is only worth it if a finding has none yet.
     if findings.iter().all(|finding| finding.target.is_none() || finding.fix.is_ok()) {
         return Ok(());
     }
     let known = KnownTargets::of(index::notes(context, view)?);
+    // One with a fix names its target already.
     for finding in findings.iter_mut().filter(|finding| finding.fix.is_err()) {
         context.check()?;
         let near = finding.target.as_deref().and_then(|target| known.nearest(target));

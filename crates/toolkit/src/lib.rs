@@ -2,6 +2,7 @@
 //! arguments and answers. Only tools and the other read operations use it. The definition of a tool belongs in
 //! `lapidary-operation`; code for a single tool stays with it in `lapidary-tools`.
 
+pub mod anchoring;
 pub mod appending;
 pub mod backlinks;
 pub mod base_edit;
@@ -15,6 +16,8 @@ pub mod expression;
 mod failpoint;
 pub mod file_edit;
 pub mod folder;
+pub mod folder_words;
+pub mod free_name;
 pub mod frontmatter;
 pub mod hash;
 pub mod heading;
@@ -31,6 +34,7 @@ pub mod note_edit;
 pub mod note_hits;
 pub mod note_template;
 pub mod occurrence;
+pub mod owner_guide;
 pub mod page;
 pub mod part_moving;
 pub mod patching;
@@ -48,7 +52,9 @@ pub mod remembering;
 pub mod removing;
 pub mod rendered_queries;
 pub mod restoring;
+pub mod schema;
 pub mod section;
+pub mod sources;
 pub mod tags;
 pub mod target;
 pub mod task_days;
@@ -57,6 +63,8 @@ pub mod template;
 pub mod time;
 pub mod unlinked;
 pub mod unresolved;
+pub mod upkeep;
 pub mod vault_links;
+pub mod web_page;
 pub mod whole;
 pub mod whole_file;

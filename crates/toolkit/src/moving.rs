@@ -152,7 +152,7 @@ impl<'v> FileMoving<'v> {
             let Some((count, content)) = found else { continue };
             match content {
                 // Files that the caller may not change keep their links, which are only counted.
-                Some(content) if view.may_write(&source).is_ok() => {
+                Some(content) if view.may_change(&source, &before) => {
                     self.output.links_updated += count;
                     self.output.files_updated += 1;
                     let rewrite = LinkRewrite { path: source, before, content };

@@ -29,6 +29,11 @@ pub fn page_at<T>(all: Vec<T>, cursor: Option<&str>, limit: usize) -> Result<(Li
     Ok((page, next))
 }
 
+/// The last line of a text that goes on with this cursor.
+pub fn more(next: Option<&str>) -> String {
+    next.map_or(String::new(), |next| format!("\nMore with `cursor`: {next}"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

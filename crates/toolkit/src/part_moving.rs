@@ -247,7 +247,7 @@ impl FollowingLinks<'_> {
             };
             // Files that are not text have no links.
             let Ok(shown) = reading::show(&source, &before) else { continue };
-            let may_write = view.may_write(&source).is_ok();
+            let may_write = view.may_change(&source, &before);
             let (count, edited) = match &shown {
                 ShownFile::Exact(document) if source.is_canvas() => self.in_canvas(context, &source, document)?,
                 ShownFile::Exact(document) => {

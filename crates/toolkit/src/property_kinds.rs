@@ -46,8 +46,10 @@ impl PropertyKind {
             Value::Null => Self::Empty,
             Value::Boolean(_) => Self::Checkbox,
             Value::Number(_) => Self::Number,
+            // Obsidian writes an empty property without a value or as an empty text.
             Value::Text(text) if text.trim().is_empty() => Self::Empty,
             Value::Text(text) => Self::of_text(text),
+            // Values of the vault are YAML, in which dates are texts; this one came from elsewhere.
             Value::Date(_) => Self::DateTime,
             Value::Duration(_) | Value::Link(_) => Self::Text,
             Value::List(_) => Self::List,
@@ -95,6 +97,7 @@ impl<'n> VaultProperty<'n> {
     pub fn kinds(&self) -> Vec<(PropertyKind, usize)> {
         let mut kinds: Vec<(PropertyKind, usize)> =
             self.notes.iter().map(|(kind, notes)| (*kind, notes.len())).collect();
+        // Stable, so that equal counts are in the order of the kinds.
         kinds.sort_by_key(|(_, notes)| std::cmp::Reverse(*notes));
         kinds
     }
@@ -104,6 +107,7 @@ impl<'n> VaultProperty<'n> {
     pub fn disagreement(&self) -> Option<(PropertyKind, Vec<(PropertyKind, &'n VaultPath)>)> {
         let kinds = self.kinds();
         let mut filled = kinds.iter().map(|(kind, _)| *kind).filter(|kind| *kind != PropertyKind::Empty);
+        // Without any filled value there is nothing to disagree with.
         let usual = filled.next()?;
         let agrees = |kind: PropertyKind| {
             let is_date = |kind| matches!(kind, PropertyKind::Date | PropertyKind::DateTime);
@@ -117,6 +121,7 @@ impl<'n> VaultProperty<'n> {
     }
 
     fn add(&mut self, path: &'n VaultPath, value: &Value, counts_values: bool) {
+        // A note counts once for each property, whatever its values are.
         self.notes.entry(PropertyKind::of(value)).or_default().push(path);
         if !counts_values {
             return;
@@ -124,6 +129,7 @@ impl<'n> VaultProperty<'n> {
         let single = std::slice::from_ref(value);
         let items = if let Value::List(items) = value { items } else { single };
         for text in items.iter().filter_map(value_text) {
+            // A value that is known already is counted further, so that counts stay right.
             if self.values.len() < MOST_VALUES || self.values.contains_key(&text) {
                 *self.values.entry(text).or_default() += 1;
             } else {
@@ -161,6 +167,7 @@ pub fn of_vault<'n>(
         context.check()?;
         FileRow::new(notes, entry.state()).visit_properties(&mut |name, read| {
             count_steps(16);
+            // Obsidian takes names that differ only in case for one property.
             let key = name.to_lowercase();
             let is_wanted = wanted.as_ref().is_none_or(|wanted| *wanted == key);
             if is_wanted {
@@ -170,6 +177,7 @@ pub fn of_vault<'n>(
                     values: HashMap::new(),
                     is_cut: false,
                 };
+                // The value is made only for a wanted property: others are passed over unread.
                 found.entry(key).or_insert_with(new).add(entry.path(), &read(), wanted.is_some());
             }
             ControlFlow::Continue(())
@@ -182,6 +190,7 @@ pub fn of_vault<'n>(
 /// the only item of a list.
 pub fn converted(value: &YamlValue, to: PropertyKind) -> Option<YamlValue> {
     match (value, to) {
+        // These would lose their structure as any other kind.
         (YamlValue::List(_) | YamlValue::Map(_) | YamlValue::Null, _) => None,
         (value, PropertyKind::List) => Some(YamlValue::List(vec![value.clone()])),
         (YamlValue::Text(text), PropertyKind::Number) => {
@@ -199,6 +208,7 @@ pub fn converted(value: &YamlValue, to: PropertyKind) -> Option<YamlValue> {
                 (number_text(number) == *text).then_some(YamlValue::Float(number))
             })
         }
+        // Only the words that YAML itself takes for a checkbox.
         (YamlValue::Text(text), PropertyKind::Checkbox) => match text.as_str() {
             "true" => Some(YamlValue::Bool(true)),
             "false" => Some(YamlValue::Bool(false)),
@@ -208,4 +218,22 @@ pub fn converted(value: &YamlValue, to: PropertyKind) -> Option<YamlValue> {
         (YamlValue::Bool(value), PropertyKind::Text) => Some(YamlValue::Text(value.to_string())),
         _ => None,
     }
+}
+
+/// Whether a value can surely become this kind, as a query sees it.
+pub(crate) fn is_convertible(value: &Value, to: PropertyKind) -> bool {
+    yaml_of(value).is_some_and(|value| converted(&value, to).is_some())
+}
+
+/// A value as YAML; none for those that are never converted.
+fn yaml_of(value: &Value) -> Option<YamlValue> {
+    Some(match value {
+        Value::Boolean(value) => YamlValue::Bool(*value),
+        Value::Number(Number::Integer(number)) => YamlValue::Integer(*number),
+        Value::Number(Number::Float(number)) => YamlValue::Float(*number),
+        Value::Text(text) => YamlValue::Text(text.clone()),
+        Value::Null | Value::Date(_) | Value::Duration(_) | Value::Link(_) | Value::List(_) | Value::Object(_) => {
+            return None;
+        }
+    })
 }

@@ -77,6 +77,7 @@ fn suggestions(view: &View, path: &VaultPath) -> Vec<VaultPath> {
     const MOST: usize = 5;
     let stem = |name: &str| name.rsplit_once('.').map_or(name, |(stem, _)| stem).to_lowercase();
     let (wanted_stem, wanted_name) = (stem(path.name()), path.name().to_lowercase());
+    // Also a name without its extension: `Plan` may be `Plan.md`.
     let meant = |name: &str| stem(name) == wanted_stem || stem(name) == wanted_name;
     let mut found = view.similar(path);
     found.retain(|file| meant(file.name()));
@@ -93,6 +94,7 @@ pub enum ShownFile {
 
 /// Text to read. A file that is not valid UTF-8 is shown as well as possible; a binary one is refused.
 pub fn show(path: &VaultPath, file: &File) -> Result<ShownFile, Reason> {
+    // No text has a zero byte, and every binary format soon does.
     if file.bytes().contains(&0) {
         return Err(Reason::NotText { path: path.clone(), valid_up_to: None });
     }
@@ -118,6 +120,14 @@ impl ShownFile {
         }
     }
 
+    /// The note with its properties and tags; the rest of its structure may be missing.
+    pub fn tagged(&self) -> Note<'_> {
+        match self {
+            Self::Exact(document) => document.tagged(),
+            Self::Lossy(text) => Note::tagged(text),
+        }
+    }
+
     pub fn properties(&self) -> NoteProperties {
         match self {
             Self::Exact(document) => NoteProperties::of(document),
@@ -128,6 +138,7 @@ impl ShownFile {
     pub fn lines(&self) -> usize {
         match self {
             Self::Exact(document) => document.line_count(),
+            // As the exact text counts its lines: a last line without an ending is one.
             Self::Lossy(text) => text.split_inclusive('\n').count(),
         }
     }
@@ -152,6 +163,7 @@ impl ShownFile {
     pub fn hash_of(&self, part: Range<usize>) -> Option<ContentHash> {
         match self {
             Self::Exact(document) => document.hash_of(part),
+            // An edit replaces exact bytes, which this text does not have.
             Self::Lossy(_) => None,
         }
     }
@@ -159,6 +171,7 @@ impl ShownFile {
 
 /// Text to edit: every byte must be valid.
 pub fn editable(path: &VaultPath, file: &File) -> Result<Document, Reason> {
+    // The place helps to find the broken byte in an editor.
     let not_text = |valid_up_to| Reason::NotText { path: path.clone(), valid_up_to };
     if file.bytes().contains(&0) {
         return Err(not_text(None));

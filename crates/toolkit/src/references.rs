@@ -139,7 +139,7 @@ impl<'v> NoteReferences<'v> {
                 continue;
             }
             // Text with replaced bytes cannot be written back without losing them.
-            let (ShownFile::Exact(document), Ok(())) = (&shown, view.may_write(source)) else {
+            let (ShownFile::Exact(document), true) = (&shown, view.may_change(source, &before)) else {
                 self.output.references_left += found.count();
                 continue;
             };

@@ -104,7 +104,9 @@ impl<'a> RestorePlan<'a> {
         // Last to first, as each was made on top of those before it.
         for (index, entry) in found.entries.iter().enumerate().rev() {
             context.check()?;
-            if only.is_none_or(|only| entry.path == *only) {
+            // The log of the vault goes on: its line about the change was true, and later ones are not part of it.
+            let is_log = found.entries.len() > 1 && context.shape.log_note.as_ref() == Some(&entry.path);
+            if only.map_or(!is_log, |only| entry.path == *only) {
                 self.entry(context, found, index, entry)?;
             }
         }

@@ -1,6 +1,5 @@
 //! A whole note, with its metadata.
 
-use lapidary_note::Note;
 use lapidary_vault::File;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -27,11 +26,11 @@ pub struct NoteStat {
 
 impl NoteContents {
     /// Unreadable parts are added to the notices.
-    pub fn of(note: &Note<'_>, file: &File, shown: &ShownFile, notices: &mut Vec<String>) -> Self {
+    pub fn of(file: &File, shown: &ShownFile, notices: &mut Vec<String>) -> Self {
         Self {
             content: shown.text().to_owned(),
             frontmatter: readable_properties(shown, notices).json(),
-            tags: tags::of_note(note),
+            tags: tags::of_note(&shown.tagged()),
             stat: NoteStat {
                 ctime: milliseconds(file.created),
                 mtime: milliseconds(file.modified),

@@ -7,6 +7,7 @@ mod export_checkpoints;
 mod fill_prompt;
 mod list_prompts;
 mod name_notes;
+mod read_guides;
 mod read_resource;
 mod rest;
 mod subscribe;
@@ -22,6 +23,7 @@ pub use self::{
     fill_prompt::FillPrompt,
     list_prompts::ListPrompts,
     name_notes::NameNotes,
+    read_guides::{FindGuide, ReadGuides},
     read_resource::ReadResource,
     rest::{
         FindOpenNote, FindPeriodic, FindPlace, LegacyPatch, PlainSearch, ReadNote, RestTags, RunDql, RunLogic,

@@ -9,7 +9,8 @@ mod uri;
 pub(crate) use completing::best;
 pub(crate) use completing::complete_path;
 pub use media::media_type;
-pub(crate) use reading::{read_file, read_tags, status};
+pub use reading::shown_capabilities;
+pub(crate) use reading::{read_file, read_guide, read_tags, status};
 pub use uri::{ResourceUri, VaultResource};
 
 /// A resource that always exists.
@@ -28,6 +29,13 @@ pub const FIXED_RESOURCES: &[FixedResource] = &[
         name: "obsidian-tags",
         title: "Tags",
         description: "Every tag of the vault with the number of notes that have it.",
+        of_a_vault: true,
+    },
+    FixedResource {
+        uri: uri::GUIDE,
+        name: "vault-guide",
+        title: "Guide",
+        description: "How to work in the vault, in its owner's words.",
         of_a_vault: true,
     },
     FixedResource {

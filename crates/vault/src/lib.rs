@@ -26,11 +26,12 @@ pub use lapidary_store::posix::ImportFolder;
 pub use lapidary_store::{
     Change, ChangeDiff, ChangeSet, CommitError, ContentGuard, ElapsedTime, File, FileChange, FolderNames, GlobError,
     InnerVault, JoinError, PathDenied, PathError, PathGlobs, PathPrefix, Policy, Receipt, RuleProblem, RulesError,
-    Scope, ScopeError, TrashKind, Turn, TurnError, UnmatchedRule, VaultLimits, VaultNews, VaultPath,
+    Scope, ScopeError, SourceMark, SourceRules, TrashKind, Turn, TurnError, UnmatchedRule, VaultLimits, VaultNews,
+    VaultPath, rebased,
 };
 pub use settings::{PeriodicNotes, SettingsError};
 pub use vault::{MadeCall, Vault};
-pub use view::{ReadError, View};
+pub use view::{OwnersNote, ReadError, View};
 pub use writing_settings::{NewNotePlace, TaskSettings, TemplateSettings};
 
 /// Where vaults are kept.

@@ -39,6 +39,12 @@ pub struct View {
     notes: OnceCell<VisibleNotes>,
 }
 
+/// A note with rules of the owner.
+pub struct OwnersNote {
+    pub path: VaultPath,
+    pub content: Result<File, StoreError>,
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReadError {
     Denied(PathDenied),
@@ -136,6 +142,25 @@ impl View {
         writing_settings::new_note_place(&*self.backend)
     }
 
+    /// The notes directly in a folder, for any caller: for rules of the owner that are written as notes. No text of them
+    /// may reach the caller, except as far as a rule has to name what it wants.
+    pub fn owners_notes(&self, folder: &VaultPath, most: usize, max_bytes: u64) -> Result<Vec<OwnersNote>, StoreError> {
+        let everything = |_: &VaultPath| true;
+        let mut entries = match self.backend.list(Some(folder), &everything) {
+            Ok(entries) => entries,
+            Err(StoreError::Missing | StoreError::NotAFile) => return Ok(Vec::new()),
+            Err(error) => return Err(error),
+        };
+        entries.retain(|entry| entry.kind == EntryKind::File && entry.path.is_note());
+        entries.sort_by(|one, other| one.path.cmp(&other.path));
+        let read = |path: &VaultPath| {
+            let found = self.backend.read(path, max_bytes, &everything)?;
+            Ok(File { content: found.bytes.into(), modified: found.modified, created: found.created })
+        };
+        let note = |entry: FolderEntry| OwnersNote { content: read(&entry.path), path: entry.path };
+        Ok(entries.into_iter().take(most).map(note).collect())
+    }
+
     /// Whether the caller may know of a folder at this path. The answer is the same whether or not it exists, except
     /// for an ignored one, which does not.
     pub fn may_enter(&self, folder: &VaultPath) -> Result<(), ReadError> {
@@ -145,6 +170,21 @@ impl View {
     /// Whether the caller may change a file at this path. The change itself is judged again when it is made.
     pub fn may_write(&self, path: &VaultPath) -> Result<(), PathDenied> {
         self.scope.may_write(path)
+    }
+
+    /// Whether a file that exists has to stay as it is; by its path and content.
+    pub fn is_source(&self, path: &VaultPath, content: Option<&File>) -> bool {
+        self.scope.is_source(path, content)
+    }
+
+    /// Whether the caller may change a file that exists.
+    pub fn may_change(&self, path: &VaultPath, content: &File) -> bool {
+        self.scope.may_write(path).is_ok() && !self.is_source(path, Some(content))
+    }
+
+    /// Whether notes are sources by what they say.
+    pub fn has_marked_sources(&self) -> bool {
+        self.scope.has_marked_sources()
     }
 
     /// Whether the same paths are closed in both folders, regardless of their contents.

@@ -3,7 +3,7 @@
 use super::switch;
 use crate::prefixes::prefixes;
 use crate::setting::{Setting, SettingFlag, ShownDefault};
-use crate::value::{folder_names, toggle, word};
+use crate::value::{folder_names, source_marks, toggle, word};
 
 pub(super) const SETTINGS: &[Setting] = &[
     Setting {
@@ -38,6 +38,24 @@ pub(super) const SETTINGS: &[Setting] = &[
         default: ShownDefault::Words("nothing"),
         doc: "The folders and notes that may be neither read nor written. Wins over the other two.",
         apply: |draft, given| prefixes(&given.raw).map(|paths| draft.config.access.deny_paths = Some(paths)),
+    },
+    Setting {
+        key: Some("access.source_paths"),
+        variable: Some("LAPIDARY_SOURCE_PATHS"),
+        flag: None,
+        default: ShownDefault::Words("none"),
+        doc: "Folders of sources, like `Sources`: files may be added to them, and are then neither changed, moved nor \
+              deleted. Links in them stay as they are when a note is renamed. A caller may undo what it added itself.",
+        apply: |draft, given| prefixes(&given.raw).map(|paths| draft.config.access.source_paths = paths),
+    },
+    Setting {
+        key: Some("access.source_marks"),
+        variable: Some("LAPIDARY_SOURCE_MARKS"),
+        flag: None,
+        default: ShownDefault::Words("none"),
+        doc: "Notes that are sources wherever they are: those with a tag, like `#source`, or a value of a property, like \
+              `status=final`.",
+        apply: |draft, given| source_marks(&given.raw).map(|marks| draft.config.access.source_marks = marks),
     },
     Setting {
         key: Some("access.excluded_files"),

@@ -10,6 +10,9 @@ use crate::warning::ConfigWarning;
 /// Every call has a deadline, so this is the value for "no limit".
 const LONGEST_DEADLINE: u64 = 600 * SECOND;
 
+/// A model reads it at the start of every conversation: some 16,000 tokens.
+const MOST_GUIDE_BYTES: usize = 65_536;
+
 pub(super) const SETTINGS: &[Setting] = &[
     Setting {
         key: Some("limits.deadline_ms"),
@@ -118,5 +121,16 @@ pub(super) const SETTINGS: &[Setting] = &[
         default: ShownDefault::Value("0"),
         doc: "How many operations one `bulk_apply` may have; 0 means no limit. A call can set its own with `_budget`.",
         apply: |draft, given| number(&given.raw, 0..=u64::MAX).map(|most| draft.config.limits.max_bulk_ops = most),
+    },
+    Setting {
+        key: Some("limits.guide_bytes"),
+        variable: Some("LAPIDARY_GUIDE_BYTES"),
+        flag: None,
+        default: ShownDefault::Value("4096"),
+        doc: "How many bytes of your guide, those of all vaults together, clients get when they connect; `vault_guide` gives the \
+              rest. 0 for none.",
+        apply: |draft, given| {
+            number(&given.raw, 0..=MOST_GUIDE_BYTES).map(|most| draft.config.limits.guide_bytes = most)
+        },
     },
 ];

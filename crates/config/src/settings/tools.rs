@@ -83,6 +83,40 @@ pub(super) const SETTINGS: &[Setting] = &[
         apply: |draft, given| vault_folder(&given.raw).map(|folder| draft.config.memory = folder),
     },
     Setting {
+        key: Some("schema_folder"),
+        variable: Some("LAPIDARY_SCHEMA_FOLDER"),
+        flag: None,
+        default: ShownDefault::Words("none"),
+        doc: "A folder of the vaults, like `Schemas`, whose notes say what properties and headings the notes of a type have. \
+              Every change is checked against them, and a change of a schema needs approval.",
+        apply: |draft, given| vault_folder(&given.raw).map(|folder| draft.config.schemas = folder),
+    },
+    Setting {
+        key: Some("upkeep.index_notes"),
+        variable: Some("LAPIDARY_INDEX_NOTES"),
+        flag: None,
+        default: ShownDefault::Words("none"),
+        doc: "Notes, like `Projects/Index.md`, in which the notes of their folder are listed. A change of one of those updates \
+              the list, between two marks in the note.",
+        apply: |draft, given| notes(&given.raw).map(|notes| draft.config.upkeep.index_notes = notes),
+    },
+    Setting {
+        key: Some("upkeep.log_note"),
+        variable: Some("LAPIDARY_LOG_NOTE"),
+        flag: None,
+        default: ShownDefault::Words("none"),
+        doc: "A note, like `Log.md`, that gets a dated line for every change of an assistant. Who may read it reads the paths in \
+              it.",
+        apply: |draft, given| {
+            let mut notes = notes(&given.raw)?;
+            if notes.len() > 1 {
+                return Err(ConfigRefusal::Shape { expected: "one note", found: "several" });
+            }
+            draft.config.upkeep.log_note = notes.pop();
+            Ok(())
+        },
+    },
+    Setting {
         key: Some("import_folder"),
         variable: Some("LAPIDARY_IMPORT_FOLDER"),
         flag: None,
@@ -104,6 +138,12 @@ pub(super) const SETTINGS: &[Setting] = &[
         apply: |draft, given| toggle(&given.raw).map(|dotted| draft.config.tools.dotted_names = dotted),
     },
 ];
+
+/// Notes of the vaults; an extension may be left out.
+fn notes(raw: &RawValue) -> Result<Vec<String>, ConfigRefusal> {
+    let ended = |path: String| if path.to_lowercase().ends_with(".md") { path } else { format!("{path}.md") };
+    Ok(prefixes(raw)?.into_iter().map(|path| ended(path.trim_matches('/').to_owned())).collect())
+}
 
 /// One folder of the vaults; empty means none.
 fn vault_folder(raw: &RawValue) -> Result<Option<String>, ConfigRefusal> {

@@ -28,18 +28,30 @@ state_dir = "~/state"
 profile = "scribe"
 skills_folder = "Skills"
 memory_folder = "Memory"
+guide_note = "Meta/Guide"
+sources_folder = "Read/"
+schema_folder = "Schemas"
 import_folder = "~/Scans"
 pending_approvals = false
+
+[upkeep]
+index_notes = ["Projects/Index", "Areas/README.md"]
+log_note = "Log"
 
 [vaults]
 zeta = "/work/Notes"
 alpha = "~/Other"
+
+[folders]
+"Work, old" = "Finished projects"
 
 [access]
 read_only = true
 read_paths = ["Notes, old", "Work/"]
 write_paths = "a,b"
 deny_paths = ["Private"]
+source_paths = ["Sources"]
+source_marks = ["kind=source", "status=final"]
 excluded_files = "hide"
 skip_folders = ["target", "build"]
 follow_links = ["~/Shared"]
@@ -82,6 +94,7 @@ checkpoint_bytes = 8
 max_files_scanned = 6
 max_bytes_read = 7
 max_bulk_ops = 8
+guide_bytes = 10
 
 [http]
 host = "::1"
@@ -166,6 +179,10 @@ sampled = 0.25
     assert_eq!(machine.vaults(), ["zeta=/work/Notes", "alpha=/home/me/Other"]);
     assert_eq!((config.transport, config.repetition.noticed), (Transport::Http, false));
     assert_eq!(config.state_dir, Path::new("/home/me/state"));
+    assert_eq!(config.schemas.as_deref(), Some("Schemas"));
+    assert_eq!(config.upkeep.index_notes, ["Projects/Index.md", "Areas/README.md"]);
+    assert_eq!(config.upkeep.log_note.as_deref(), Some("Log.md"));
+    assert_eq!((config.access.source_paths, config.access.source_marks.len()), (vec!["Sources".to_owned()], 2));
     assert!(config.access.read_only && config.tools.dotted_names);
     assert_eq!(config.access.read_paths, Some(vec!["Notes, old".into(), "Work".into()]));
     assert_eq!(config.access.write_paths, Some(vec!["a".into(), "b".into()]));
@@ -176,6 +193,8 @@ sampled = 0.25
     assert_eq!(config.tools.include, Some(vec!["default".into(), "file.read".into()]));
     assert!(!config.ask_before_deleting && !config.approval.pending);
     assert_eq!((config.profile.as_str(), config.skills.as_deref()), ("scribe", Some("Skills")));
+    assert_eq!(config.guide, GuideChoice::Note("Meta/Guide.md".into()));
+    assert_eq!((config.folders["Work, old"].as_str(), config.sources.as_str()), ("Finished projects", "Read"));
     assert_eq!(config.imports.as_deref(), Some(Path::new("/home/me/Scans")));
     assert_eq!(config.profiles["scribe"].allow, ["read", "str_replace"]);
     assert_eq!((config.tokens[0].name.as_str(), config.tokens[0].profile.as_deref()), ("phone", Some("reader")));

@@ -67,7 +67,7 @@ fn every_setting_says_how_it_is_typed() {
     assert_eq!(form("tools.exclude"), &SettingForm::List);
     assert_eq!(form("access.deny_paths"), &SettingForm::List);
     assert_eq!(form("profile"), &SettingForm::Line);
-    for table in ["vaults", "profiles", "approval", "tokens"] {
+    for table in ["vaults", "profiles", "approval", "tokens", "folders"] {
         assert_eq!(form(table), &SettingForm::Table, "{table}");
     }
     // No number is typed as a text, and no secret leaves here.

@@ -1,6 +1,6 @@
 //! Tests of the values of settings.
 
-use crate::model::{AppConfig, LimitsConfig, MetricsAccess, ToolsConfig};
+use crate::model::{AppConfig, LimitsConfig, MetricsAccess, ToolsConfig, UpkeepConfig};
 use lapidary_pipeline::{RepetitionLimits, RuleDecision};
 use std::net::IpAddr;
 use std::time::Duration;
@@ -86,6 +86,8 @@ fn the_defaults_are_those_of_the_product() {
             write_paths: None,
             deny_paths: None,
             hide_excluded: false,
+            source_paths: vec![],
+            source_marks: vec![],
             skip_folders: vec!["node_modules".into()],
             follow_links: vec![],
         },
@@ -104,6 +106,11 @@ fn the_defaults_are_those_of_the_product() {
         tokens: vec![],
         skills: None,
         memory: None,
+        guide: GuideChoice::Usual,
+        folders: std::collections::BTreeMap::new(),
+        sources: "Sources".into(),
+        schemas: None,
+        upkeep: UpkeepConfig::default(),
         imports: None,
         state_dir: "/home/me/.local/state/lapidary".into(),
         own_files: Vec::new(),
@@ -122,6 +129,7 @@ fn the_defaults_are_those_of_the_product() {
             max_files_scanned: 0,
             max_bytes_read: 0,
             max_bulk_ops: 0,
+            guide_bytes: 4_096,
         },
         log: LogSettings { level: LogLevel::Info, format: LogFormat::Plain, folder: None, max_bytes: 5_000_000 },
         client_token: None,
@@ -633,4 +641,23 @@ fn the_names_of_version_1_give_the_address_of_the_app() {
     // Other programs have variables of these names.
     let other = app(&[("VERIFY_SSL", "strict"), ("REQUEST_TIMEOUT", "30s")]);
     assert_eq!((other.verifies_publicly, other.timeout), (None, Duration::from_secs(30)));
+}
+
+#[test]
+fn the_guide_is_a_note_or_off() {
+    let guide = |value: &str| with("LAPIDARY_GUIDE_NOTE", value).guide;
+    assert_eq!(guide("Off"), GuideChoice::Off);
+    assert_eq!(guide("x"), GuideChoice::Note("x.md".to_owned()));
+    assert_eq!(guide("Meta/Guide, mine.MD"), GuideChoice::Note("Meta/Guide, mine.MD".to_owned()));
+    assert_holds(&refusal("LAPIDARY_GUIDE_NOTE", "../x.md"), &["LAPIDARY_GUIDE_NOTE", "../x.md"]);
+    assert_holds(&refusal("LAPIDARY_GUIDE_NOTE", "/etc/x.md"), &["/etc/x.md"]);
+    assert_eq!(with("LAPIDARY_GUIDE_BYTES", "65536").limits.guide_bytes, 65_536);
+    assert_holds(&refusal("LAPIDARY_GUIDE_BYTES", "65537"), &["65537", "65536"]);
+}
+
+#[test]
+fn marks_of_sources_are_tags_or_values() {
+    assert_eq!(with("LAPIDARY_SOURCE_MARKS", "#source, status=final").access.source_marks.len(), 2);
+    assert_holds(&refusal("LAPIDARY_SOURCE_MARKS", "source"), &["'source'", "#source"]);
+    assert_holds(&refusal("LAPIDARY_LOG_NOTE", "a, b"), &["one note", "several"]);
 }

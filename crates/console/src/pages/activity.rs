@@ -55,6 +55,7 @@ impl ActivityFilter {
 }
 
 pub struct ActivityRow {
+    /// For the table; the exact one is its tooltip.
     pub time: ShownText,
     pub exact_time: ShownText,
     pub client: ShownText,
@@ -92,6 +93,7 @@ pub struct CallFact {
     pub value: ShownText,
 }
 
+/// The style of an outcome; the words beside it say the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OutcomeTone {
     Plain,

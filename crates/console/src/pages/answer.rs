@@ -12,6 +12,7 @@ pub struct AnswerPage {
     pub frame: PageFrame,
     pub heading: &'static str,
     pub text: ShownText,
+    /// A refusal is shown on the same page, in another colour.
     pub is_done: bool,
     /// The page that takes it back.
     pub address: Option<String>,

@@ -14,12 +14,14 @@ pub struct ApprovalsPage {
 }
 
 pub struct ApprovalItem {
+    /// As the form sends it; escaped by the template.
     pub id: String,
     pub client: ShownText,
     pub tool: ShownText,
     pub vault: ShownText,
     /// What it would do, in a sentence.
     pub summary: ShownText,
+    /// In words; the exact time is for programs that read the page.
     pub asked: ShownText,
     pub asked_exactly: ShownText,
     /// When it is forgotten, and how long that is from now.
@@ -46,7 +48,11 @@ pub enum ReviewState {
     Reading { question: ShownText, digest: String },
     Changes {
         files: Vec<ChangedFile>,
+        /// What the Obsidian app does then, or all there is to it; completes "wants to".
+        action: Option<ShownText>,
+        /// Identifies what is shown: an answer counts only for the change with this digest.
         digest: String,
+        /// Whether files can be left out one by one; the tools that planned the change decide that.
         is_separable: bool,
         /// It is another change by now than the one that was requested.
         is_stale: bool,

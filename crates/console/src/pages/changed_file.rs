@@ -16,6 +16,8 @@ pub struct ChangedFile {
     pub text: Option<String>,
     /// Identifies the text that the client wants, so that a form tells whether the owner wants another.
     pub planned: String,
+    /// The owner has left it out of the change.
     pub is_left_out: bool,
+    /// The owner has typed another text for it.
     pub is_edited: bool,
 }

@@ -31,6 +31,7 @@ pub struct TokenRow {
     pub key: String,
     pub name: ShownText,
     pub rights: ShownText,
+    /// One of our own words, so it needs no escaping.
     pub state: &'static str,
     pub expires: String,
     pub last_used: String,
@@ -89,11 +90,13 @@ pub struct SnippetRow {
     pub install: Option<String>,
 }
 
+/// An entry of the security log.
 pub struct EventRow {
     pub time: String,
     pub what: &'static str,
     pub subject: ShownText,
     pub address: ShownText,
+    /// Equal events are one row with a count, so that guessing cannot push others off the page.
     pub count: i64,
 }
 
@@ -104,6 +107,7 @@ pub struct TokenSecretPage {
     pub frame: PageFrame,
     pub name: ShownText,
     pub rights: ShownText,
+    /// Only ever on this page: the server keeps a hash of it.
     pub secret: String,
     pub url: String,
 }

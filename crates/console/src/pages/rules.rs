@@ -32,6 +32,7 @@ pub struct VerdictRow {
 }
 
 pub struct RuleRow {
+    /// Its place in the configuration, from 1: the first rule that matches decides.
     pub number: usize,
     pub decision: &'static str,
     pub about: ShownText,
@@ -39,6 +40,7 @@ pub struct RuleRow {
     pub decides: bool,
 }
 
+/// What a profile allows, for comparison with the verdict.
 pub struct ProfileRow {
     pub name: ShownText,
     pub most: &'static str,

@@ -61,6 +61,7 @@ pub struct QueryProblem {
     pub place: Option<QueryPlace>,
 }
 
+/// Both count from 1, as editors do.
 pub struct QueryPlace {
     pub line: usize,
     pub column: usize,

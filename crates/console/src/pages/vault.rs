@@ -16,6 +16,7 @@ pub struct VaultPage {
     pub vault: Option<String>,
     pub vaults: Vec<String>,
     pub facts: Vec<VaultFact>,
+    pub guide: GuideState,
     pub growth: GrowthChart,
     pub tags: Vec<CountedText>,
     pub tags_in_all: usize,
@@ -27,6 +28,25 @@ pub struct VaultPage {
     pub unresolved_in_all: usize,
     pub largest: Vec<NoteRow>,
     pub problem: Option<ShownText>,
+}
+
+/// The owner's guide, and what becomes of it.
+pub enum GuideState {
+    /// There is none; where one would be looked for.
+    Missing {
+        places: Vec<ShownText>,
+    },
+    /// It is switched off.
+    Off,
+    Found {
+        path: ShownText,
+        text: ShownText,
+        reach: ShownText,
+    },
+    /// It cannot be read.
+    Unread {
+        problem: ShownText,
+    },
 }
 
 pub struct VaultFact {
@@ -71,6 +91,7 @@ struct ChartBar {
 }
 
 const WIDTH: usize = 720;
+// In units of the drawing, which scales with the page.
 const HEIGHT: usize = 160;
 /// Of a bar with the gap after it.
 const WIDEST: usize = 48;
@@ -78,8 +99,10 @@ const WIDEST: usize = 48;
 impl GrowthChart {
     /// Periods with notes and those between them; years, if there are more months than bars are readable.
     pub fn new(months: impl Iterator<Item = (i16, i8)> + Clone) -> Self {
+        // Five years of months are still readable as bars.
         const MOST_MONTHS: i32 = 60;
         const MOST_STEPS: usize = 120;
+        // Months since year 0, so that the distance of two is a subtraction.
         let (first, last) = months.clone().fold((i32::MAX, i32::MIN), |(first, last), (year, month)| {
             let at = 12 * i32::from(year) + i32::from(month) - 1;
             (first.min(at), last.max(at))
@@ -88,12 +111,14 @@ impl GrowthChart {
             return Self::default();
         }
         let step = if last - first < MOST_MONTHS { 1 } else { 12 };
+        // `div_euclid`, because a broken clock can give a year before 0.
         let period = |year: i16, month: i8| (12 * i32::from(year) + i32::from(month) - 1).div_euclid(step);
         let mut added = std::collections::BTreeMap::new();
         for (year, month) in months {
             *added.entry(period(year, month)).or_insert(0_usize) += 1;
         }
         let mut total = 0;
+        // Periods without new notes are steps too, so that the axis of time is even.
         let steps = (first.div_euclid(step)..=last.div_euclid(step)).map(|at| {
             let added = added.get(&at).copied().unwrap_or_default();
             total += added;
@@ -110,10 +135,12 @@ impl GrowthChart {
     }
 
     fn bars(&self) -> Vec<ChartBar> {
+        // The total only grows, so the last step is the highest.
         let most = self.steps.last().map_or(1, |step| step.total.max(1));
         let each = (WIDTH / self.steps.len().max(1)).min(WIDEST);
         let bar = |(at, step): (usize, &GrowthStep)| {
             let height = (step.total * HEIGHT).div_ceil(most);
+            // The gap is in proportion to the bar, which is never narrower than one unit.
             ChartBar { x: at * each, y: HEIGHT - height, width: each.saturating_sub(1 + each / 8).max(1), height }
         };
         self.steps.iter().enumerate().map(bar).collect()

@@ -145,9 +145,11 @@ impl CanvasBoard {
             "edges" => list(reader).map(|list| board.edges = Some(list)),
             _ => reader.value(CanvasPlace::Elsewhere),
         })?;
+        // Where a list that is missing would be added.
         board.last_member = members.last().map(|member| member.span.end);
         board.top = start..reader.at;
         reader.space();
+        // Anything behind the object makes it a broken file, which is not edited.
         (reader.at == text.len()).then_some(board)
     }
 
@@ -197,6 +199,7 @@ impl CanvasBoard {
         let item = format!("{{{}{}{}}}", style.open, written.join(&style.separator), style.close);
         let (at, inserted) = match self.list(list) {
             Some(known) => self.in_list(list, known, &item),
+            // A file without members is written as Obsidian writes a new canvas.
             None if self.last_member.is_none() => {
                 let (nodes, edges) = match list {
                     CanvasList::Nodes => (format!("[\n\t\t{item}\n\t]"), "[]".to_owned()),
@@ -206,6 +209,7 @@ impl CanvasBoard {
             }
             None => {
                 let end = self.last_member.unwrap_or(self.top.end);
+                // A file on one line stays on one line.
                 let is_spread = self.text[self.top.clone()].contains('\n');
                 let (lead, inner, close) = if is_spread { ("\n\t", "\n\t\t", "\n\t") } else { ("", "", "") };
                 (end..end, format!(",{lead}\"{}\":[{inner}{item}{close}]", list.key()))
@@ -231,6 +235,7 @@ impl CanvasBoard {
                 (inside, format!("{lead}{item}{tail}"))
             }
             [only] => {
+                // What is between the bracket and the first item is also what separates items.
                 let lead = &self.text[inside.start..only.span.start];
                 (only.span.end..only.span.end, format!(",{lead}{item}"))
             }
@@ -259,6 +264,7 @@ impl CanvasBoard {
             }
             (None, Some(value)) => {
                 let style = self.object_style(item);
+                // An object without members has only its braces.
                 let end = item.members.last().map_or(item.span.start + 1, |last| last.span.end);
                 let separator = if item.members.is_empty() { "" } else { &*style.separator };
                 vec![(end..end, format!("{separator}\"{key}\"{}{}", style.colon, written(value)))]
@@ -266,10 +272,37 @@ impl CanvasBoard {
             (Some(_), None) => {
                 let spans: Vec<Range<usize>> = item.members.iter().map(|member| member.span.clone()).collect();
                 let is_removed: Vec<bool> = item.members.iter().map(|member| member.key == key).collect();
+                // Together with the comma before or after it.
                 without(&spans, &is_removed, item.span.start + 1..item.span.end - 1)
             }
         };
         self.splice(&splices)
+    }
+
+    /// Moves cards to other places, all of them in one pass: reading the canvas again for each would take as long as the
+    /// square of their number.
+    pub fn place(&mut self, places: &[(usize, i64, i64)]) -> Option<()> {
+        let (mut splices, mut unplaced) = (Vec::new(), Vec::new());
+        for (index, x, y) in places {
+            count_steps(CANVAS_STEPS);
+            let item = self.nodes().get(*index)?;
+            for (key, number) in [("x", *x), ("y", *y)] {
+                match item.member(key) {
+                    // A number that means the same stays as it is written.
+                    Some(_) if item.number(key) == Some(number) => {}
+                    Some(member) => splices.push((member.value.clone(), number.to_string())),
+                    None => unplaced.push((*index, key, number)),
+                }
+            }
+        }
+        splices.sort_by_key(|(span, _)| span.start);
+        if !splices.is_empty() {
+            self.splice(&splices)?;
+        }
+        // A card without a place is a mistake of another program, so there are few.
+        unplaced.into_iter().try_for_each(|(index, key, number)| {
+            self.set(CanvasList::Nodes, index, key, Some(&CanvasScalar::Number(number)))
+        })
     }
 
     /// Removes items of a list.
@@ -282,11 +315,13 @@ impl CanvasBoard {
 
     /// How items of a list are written; else those of the other.
     fn style(&self, list: CanvasList) -> ObjectStyle {
+        // The last item is the most recent example of the style.
         let last = |list| self.items(list).iter().rev().find(|item| !item.members.is_empty());
         last(list).or_else(|| last(list.other())).map_or_else(ObjectStyle::compact, |item| self.object_style(item))
     }
 
     fn object_style(&self, item: &CanvasItem) -> ObjectStyle {
+        // With one member there is no separator to copy.
         let [first, .., last] = &item.members[..] else { return ObjectStyle::compact() };
         let between = |from: usize, to: usize| self.text[from..to].to_owned();
         let second = &item.members[1];
@@ -309,6 +344,7 @@ impl CanvasBoard {
         }
         edited += self.text.get(end..)?;
         count_steps(edited.len() / 16);
+        // Parsed again: positions have moved, and a change that breaks the file is refused.
         *self = Self::open(&edited)?;
         Some(())
     }
@@ -321,6 +357,7 @@ fn without(elements: &[Range<usize>], is_removed: &[bool], inside: Range<usize>)
         return vec![(inside, String::new())];
     };
     let mut cut = Vec::new();
+    // The first ones go with the comma behind them, all others with the one before.
     if first_kept > 0 {
         cut.push((elements[0].start..elements[first_kept].start, String::new()));
     }
@@ -408,6 +445,22 @@ mod tests {
 
     fn board(text: &str) -> CanvasBoard {
         CanvasBoard::open(text).unwrap()
+    }
+
+    #[test]
+    fn cards_are_moved_in_one_pass_as_one_by_one() {
+        let text = OWN.replace("\"y\":-1.5", "\"y\" : -1.5,\"x\":2");
+        let mut together = board(&text);
+        together.place(&[(1, 5, -3), (0, 1, 4)]).unwrap();
+        let mut alone = board(&text);
+        for (index, x, y) in [(0, 1, 4), (1, 5, -3)] {
+            alone.set(CanvasList::Nodes, index, "x", Some(&x.into())).unwrap();
+            alone.set(CanvasList::Nodes, index, "y", Some(&y.into())).unwrap();
+        }
+        assert_eq!(together.text(), alone.text());
+        let mut same = board(&text);
+        same.place(&[(0, 2, -2)]).unwrap();
+        assert_eq!(same.text(), text, "nothing moved");
     }
 
     #[test]

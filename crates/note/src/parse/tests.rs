@@ -2,6 +2,7 @@
 
 use crate::{
     BlockKind, CalloutFold, CodeKind, FieldForm, FootnoteKind, HeadingMatch, LinkKind, MarkForm, Note, NoteStructure,
+    note::parse_count,
 };
 
 fn paths(text: &str) -> Vec<String> {
@@ -529,6 +530,39 @@ fn nothing_counts_in_code_formulas_and_html() {
             assert!(note.blocks.is_empty(), "{text:?}");
         }
     }
+}
+
+/// Four columns past the text of the item are code, as in CommonMark: a tab reaches to the fourth, wherever it begins.
+#[test]
+fn a_tab_and_blanks_below_an_item_are_code_only_if_they_reach_that_far() {
+    for (item, is_code) in [
+        ("- item\n   \n\t   ", true),
+        ("- [ ] item\n\n\t   ", true),
+        ("- item\n \n\t", false),
+        ("- item\n\n\t ", false),
+        ("-   item\n   \n\t   ", false),
+        ("-\titem\n   \n\t   ", false),
+        ("1. item\n   \n\t  ", false),
+        ("  - item\n   \n\t   ", false),
+    ] {
+        let text = format!("{item}![[a.png]] #t\n");
+        let note = Note::parse(&text);
+        assert_eq!((note.links.is_empty(), note.tags.is_empty()), (is_code, is_code), "{text:?}");
+    }
+}
+
+#[test]
+fn tags_and_properties_are_known_without_parsing_a_text_that_has_no_tag() {
+    for text in ["---\ntags: [a]\nx: 1\n---\n# H\n[[N]] `c`\n", "# H\n\nIssue #12, [[a]].\n"] {
+        let (tagged, parses) = parse_count::during(|| Note::tagged(text));
+        assert_eq!(parses, 0, "{text:?}");
+        let whole = Note::parse(text);
+        assert_eq!((&tagged.tags, &tagged.properties), (&whole.tags, &whole.properties), "{text:?}");
+    }
+    let text = "---\ntags: [a]\n---\n# H #b\n`#c` #d\n";
+    let (tagged, parses) = parse_count::during(|| Note::tagged(text));
+    assert_eq!((parses, tagged.tags.len()), (1, 2));
+    assert_eq!(tagged, Note::parse(text));
 }
 
 #[test]

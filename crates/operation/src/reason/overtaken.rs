@@ -4,7 +4,7 @@ use lapidary_note::{EditError, ExpectedHash, PropertyError};
 use lapidary_vault::{ChangeDiff, VaultPath, View};
 
 use super::{PartCandidates, Reason};
-use crate::quote::Prose;
+use crate::{quote::Prose, vault_shape::ShapeProblem};
 
 /// Enough of a change to show what it is about; the file has the rest.
 const SHOWN: usize = 300;
@@ -89,6 +89,10 @@ impl Reason {
             Self::FrontmatterInvalid { path, .. } => Self::FrontmatterInvalid { path, problem: unreadable() },
             Self::FrontmatterWouldBreak { path, .. } => Self::FrontmatterWouldBreak { path, problem: unreadable() },
             Self::EditRefused { path, error } => Self::EditRefused { path, error: without_names(error) },
+            Self::SchemaMismatch { path, problems } => {
+                let problems = problems.into_iter().map(ShapeProblem::without_content).collect();
+                Self::SchemaMismatch { path, problems }
+            }
             Self::InStep { list, index, reason } => {
                 Self::InStep { list, index, reason: Box::new(reason.without_content()) }
             }

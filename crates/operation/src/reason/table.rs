@@ -26,6 +26,7 @@ use crate::{
     declaration::ToolGroup,
     quote::{InWords, Prose, quoted},
     uri::{of_file, of_path},
+    vault_shape::ShapeProblem,
 };
 
 reasons! { |offered|
@@ -124,6 +125,41 @@ reasons! { |offered|
             json!({ "path": path.as_str(), "op": if *writing { "write" } else { "read" }, "subreason": subreason, "activeScope": active })
         },
         hint: advice::forbidden(denied),
+    }
+    SourceFixed { path: VaultPath } => {
+        kinds: [SourceFixed("source_fixed", -32005, "PERMISSION_DENIED", "The note is a source: it may be created and read, and then stays as it is.")],
+        kind: ReasonKind::SourceFixed,
+        message: format!("{path} is a source, which stays as it is."),
+        data: json!({ "path": path.as_str() }),
+        hint: "Write what you have to say into another note and link to the source. Only its owner may change it.",
+    }
+    SchemaMismatch { path: VaultPath, problems: Vec<ShapeProblem> } => {
+        kinds: [SchemaMismatch("schema_mismatch", -32002, "INVALID_ARGS", "The note would not fit the schema of its note type. Nothing was changed.")],
+        kind: ReasonKind::SchemaMismatch,
+        message: format!("{path} would not fit the schema of its note type: {}. Nothing was changed.", words::shape_problems(&problems)),
+        data: json!({ "path": path.as_str(), "problems": problems.iter().map(|problem| problem.data()).collect::<Vec<_>>() }),
+        hint: match offered.has("bulk_apply") {
+            true => "Send the change with what is expected in it; `bulk_apply` makes several edits one change.",
+            false => "Send the change with what is expected in it.",
+        },
+    }
+    SchemaInvalid { path: VaultPath, problem: Prose } => {
+        kinds: [SchemaInvalid("schema_invalid", -32002, "INVALID_ARGS", "The note is in the folder of schemas, and its `schema` cannot be read as one. Nothing was changed.")],
+        kind: ReasonKind::SchemaInvalid,
+        message: format!("{path} would not be a schema: {problem}. Nothing was changed."),
+        data: json!({ "path": path.as_str(), "problem": problem.to_string() }),
+        hint: match offered.has("schema_infer") {
+            true => "Correct its property `schema`. `schema_infer` shows one in the right form.",
+            false => "Correct its property `schema`.",
+        },
+    }
+    /// The tool is off, as it has no place to write to.
+    SchemasOff { tool: &'static str } => {
+        kinds: [],
+        kind: ReasonKind::ToolDisabled,
+        message: format!("{tool} is off: the owner has named no folder for schemas."),
+        data: json!({ "tool": tool }),
+        hint: "Ask the user to set `schema_folder` in the server's settings.",
     }
     NoteMissing { path: VaultPath, suggestions: Vec<VaultPath> } => {
         kinds: [NoteMissing("note_missing", -32001, "NOT_FOUND", "Nothing is at the path.")],

@@ -7,10 +7,12 @@ use super::{ArgumentProblem, DiskFault, Interruption, PathRefusal, TaskCandidate
 use crate::{
     catalogue::OffReason,
     quote::{Quoted, quoted},
+    vault_shape::ShapeProblem,
 };
 
 pub(super) fn summary(problems: &[&ArgumentProblem]) -> String {
     let one = |problem: &&ArgumentProblem| match &problem.at[..] {
+        // A problem of the arguments as a whole has no place.
         "" => problem.problem.to_string(),
         at => format!("{} {}", quoted(at), problem.problem),
     };
@@ -18,10 +20,21 @@ pub(super) fn summary(problems: &[&ArgumentProblem]) -> String {
 }
 
 pub(super) fn no_checkpoint(given: Quoted<'_>) -> String {
+    // Fewer characters are never looked up, so nothing is said about whether such a checkpoint exists.
     match given.raw().len() < SHORTEST_ID {
         true => format!("{given} is too short: send {SHORTEST_ID} or more characters of the id."),
         false => format!("There is no checkpoint {given}."),
     }
+}
+
+/// How many problems a sentence names; the data has all of them.
+const NAMED_PROBLEMS: usize = 5;
+
+pub(super) fn shape_problems(problems: &[&ShapeProblem]) -> String {
+    let mut said: Vec<String> = problems.iter().take(NAMED_PROBLEMS).map(|problem| problem.says()).collect();
+    let more = problems.len().saturating_sub(NAMED_PROBLEMS);
+    said.extend((more > 0).then(|| format!("{more} more")));
+    said.join("; ")
 }
 
 pub(super) fn why_off(off: &OffReason) -> &'static str {
@@ -57,6 +70,7 @@ pub(super) fn why_closed(refused: &PathRefusal) -> &'static str {
 pub(super) fn section_missing(section_type: &str, target: Quoted<'_>, path: Quoted<'_>) -> String {
     match section_type {
         "heading" => format!("Heading {target} not found."),
+        // As a link writes it.
         "block" => format!("Block reference {} not found.", target.after("^")),
         _ => format!("Frontmatter key {target} not found in {path}."),
     }
@@ -116,6 +130,7 @@ pub(super) fn problem(problem: &ArgumentProblem) -> Value {
         ("path".to_owned(), json!(problem.at)),
         ("message".to_owned(), json!(problem.problem.to_string())),
     ]);
+    // Absent rather than `null`: a program only has to test for the field.
     if let Some(nearest) = &problem.nearest {
         shown.insert("nearest".to_owned(), json!(nearest));
     }

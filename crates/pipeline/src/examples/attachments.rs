@@ -60,6 +60,8 @@ fn an_archive_that_is_not_to_be_trusted_is_refused_as_a_whole() {
         ("name", &[("/etc/evil.md", b"x")]),
         ("name", &[("a\\..\\evil.md", b"x")]),
         ("name", &[("c:evil.md", b"x")]),
+        ("name", &[("\\\\server\\share\\evil.md", b"x")]),
+        ("name", &[("nul\0byte.md", b"x")]),
         ("twice", &[("A.md", b"x"), ("a.md", b"y")]),
         ("broken", &[("a.md", b"x"), ("a.md/b.md", b"y")]),
         ("ratio", &[("zeros.bin", &zeros)]),

@@ -7,7 +7,7 @@ use lapidary_tools::{
     render_answer, render_change,
 };
 use lapidary_vault::{
-    ChangeSet, CommitError, ContentGuard, Receipt, Scope, Turn, TurnError,
+    ChangeSet, CommitError, ContentGuard, Receipt, Scope, Turn, TurnError, VaultPath,
     store::{ChangeOrigin, StoreError},
 };
 
@@ -30,8 +30,8 @@ const PLANS: usize = 16;
 pub(crate) fn run(execution: &mut Execution<'_>) -> Result<StageFlow, Reason> {
     let Some(plan) = execution.plan.take() else { return Err(bug!("a change is made before it is planned")) };
     let shows_content = judge::on_showing(execution, &plan.specs) == RuleDecision::Allow;
-    let ChangePlan { change: PlannedChange { changes, action, draft, .. }, places, token, redeemed, rewritten, .. } =
-        plan;
+    let ChangePlan { change, places, token, redeemed, rewritten, upkeep, .. } = plan;
+    let PlannedChange { mut changes, action, draft, .. } = change;
     let (offered, proposal_token) = (execution.offered(), token.as_deref());
     let unmade = CommitReport { offered, receipt: None, proposal_token, acted: None, shows_content };
     // Nothing to write: it does not wait for the turn, takes no checkpoint and consumes no token.
@@ -41,6 +41,12 @@ pub(crate) fn run(execution: &mut Execution<'_>) -> Result<StageFlow, Reason> {
         return Ok(StageFlow::answer(render_answer(answer, &execution.notices())));
     }
     let scope = execution.scope.clone().ok_or_else(|| bug!("a change is made before its vault is open"))?;
+    let kept: Vec<VaultPath> = upkeep.changes.iter().map(|change| change.path().clone()).collect();
+    // It moves no folder, so there is none to ask for.
+    match changes.join(upkeep, |_| true) {
+        Ok(()) => execution.kept_up = kept,
+        Err(error) => tracing::warn!("the notes of `upkeep` are not kept up with a change: {error}"),
+    }
     execution.attempts += 1;
     let turn = take_turn(execution)?;
     // The same call may have been made while this one waited.

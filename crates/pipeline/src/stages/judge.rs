@@ -1,10 +1,10 @@
 //! Stage 7: scope and approval rules, on the actual changes.
 
 use lapidary_tools::{
-    AppAction, CommitReport, Effect, MemoryBudget, PathRefusal, PlannedChange, Reason, ToolGroup, ToolSpec, bug,
-    render_dry_run,
+    AppAction, CommitReport, Effect, MemoryBudget, PathRefusal, PlannedChange, Reason, RestoreReach, ToolGroup,
+    ToolSpec, bug, render_dry_run,
 };
-use lapidary_vault::{ChangeSet, ContentGuard, Receipt, Scope, Vault};
+use lapidary_vault::{Change, ChangeSet, ContentGuard, PathPrefix, Receipt, Scope, Vault, VaultPath};
 
 use super::admit;
 use crate::{
@@ -27,6 +27,8 @@ pub(crate) fn run(execution: &mut Execution<'_>) -> Result<StageFlow, Reason> {
         plan.rewritten = amended.map_err(|_| Reason::ChangedMeanwhile)?;
     }
     let changes = &plan.change.changes;
+    // Before the judgement of places and rules: these are not wanted to change by anyone.
+    check_folders(execution, &plan)?;
     let vault = &execution.concerned_vault().vault;
     let Judgement { decision, places, .. } =
         judge(changes, &plan.specs, scope, vault, execution.setup(), execution.principal())?;
@@ -44,6 +46,7 @@ pub(crate) fn run(execution: &mut Execution<'_>) -> Result<StageFlow, Reason> {
     if execution.invocation.review.is_none() && execution.approved.is_none() {
         check_overwrites(execution, changes).map_err(|reason| as_shown(execution, &plan.specs, reason))?;
     }
+    plan.upkeep = super::plan::upkeep(execution, &plan.change.changes)?;
     let is_shown = plan.change.dry_run || plan.is_empty() || plan.token.is_some();
     if is_shown {
         match on_showing(execution, &plan.specs) {
@@ -75,6 +78,55 @@ pub(crate) fn run(execution: &mut Execution<'_>) -> Result<StageFlow, Reason> {
     plan.places = places;
     execution.plan = Some(plan);
     Ok(StageFlow::Next)
+}
+
+/// Refuses to move a folder with notes in it that are sources by what they say. What is a source by its path is judged
+/// with everything else.
+fn check_folders(execution: &Execution<'_>, plan: &ChangePlan<'_>) -> Result<(), Reason> {
+    let Some(view) = execution.view.as_ref().filter(|view| view.has_marked_sources()) else { return Ok(()) };
+    if takes_back(&plan.specs) {
+        return Ok(());
+    }
+    let folders = plan.change.changes.changes.iter().filter_map(|change| match change {
+        Change::MoveFolder { from, .. } => Some(from),
+        _ => None,
+    });
+    for folder in folders {
+        let go_on = || execution.cancel.check().is_ok();
+        let files = view.files(&go_on).map_err(|error| Reason::from_index(&error, execution.cancel))?;
+        for entry in files.below(Some(folder)).filter(|entry| entry.is_note()) {
+            execution.cancel.check()?;
+            let path = entry.path().clone();
+            if view.is_source(&path, view.read(&path).ok().as_deref()) {
+                return Err(Reason::SourceFixed { path });
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whether these tools only take back what the caller itself did.
+fn takes_back(tools: &[&ToolSpec]) -> bool {
+    tools.iter().all(|tool| tool.restores == RestoreReach::OwnChanges)
+}
+
+/// Refuses to change what is there and has to stay, by the path and by the target of a link.
+fn check_sources(changes: &ChangeSet, scope: &Scope, places: &LinkedPlaces) -> Result<(), Reason> {
+    for change in &changes.changes {
+        let path = change.path();
+        let is_source = |path: &VaultPath| scope.is_source(path, change.before());
+        let stays = match change {
+            Change::Create { .. } | Change::MakeFolder { .. } => false,
+            Change::MoveFolder { .. } | Change::TrashFolder { .. } => scope.touches_sources(path),
+            Change::Write { .. } | Change::Move { .. } | Change::Trash { .. } | Change::Delete { .. } => {
+                is_source(path) || is_source(places.of_path(path))
+            }
+        };
+        if stays {
+            return Err(Reason::SourceFixed { path: path.clone() });
+        }
+    }
+    Ok(())
 }
 
 /// What the app does is judged like a change. Opening a note only reads, which was decided before.
@@ -123,7 +175,8 @@ pub(super) fn on_showing(execution: &Execution<'_>, tools: &[&ToolSpec]) -> Rule
 }
 
 /// The answer that would have been given, and the change that would have been made.
-fn show(execution: &mut Execution<'_>, ChangePlan { change, token, .. }: ChangePlan<'_>) -> Result<StageFlow, Reason> {
+fn show(execution: &mut Execution<'_>, plan: ChangePlan<'_>) -> Result<StageFlow, Reason> {
+    let ChangePlan { change, token, upkeep, .. } = plan;
     execution.dry_run = true;
     execution.receipt = Receipt::of(&change.changes);
     let answer = change.draft.finish(&CommitReport {
@@ -133,7 +186,7 @@ fn show(execution: &mut Execution<'_>, ChangePlan { change, token, .. }: ChangeP
         acted: None,
         shows_content: true,
     })?;
-    let diff = change.shows_diff.then(|| change.changes.diff().text);
+    let diff = change.shows_diff.then(|| change.changes.diff().text + &upkeep.diff().text);
     Ok(StageFlow::answer(render_dry_run(answer, diff.as_deref(), &execution.notices())))
 }
 
@@ -172,6 +225,9 @@ pub(crate) fn judge(
     }
     MemoryBudget::new(setup.limits.budget()).hold_all(changes)?;
     let places = LinkedPlaces::of(changes, vault, scope)?;
+    if !takes_back(tools) {
+        check_sources(changes, scope, &places)?;
+    }
     if changes.is_empty() {
         return Ok(Judgement { decision: RuleDecision::Allow, by: DecidedBy::NoRule, places });
     }
@@ -192,7 +248,55 @@ pub(crate) fn judge(
     if asks_first && decision < RuleDecision::Ask {
         return Ok(Judgement { decision: RuleDecision::Ask, by: DecidedBy::DeletionSetting, places });
     }
+    // The guide steers assistants, so they do not write it unless a rule about it says so.
+    if decision == RuleDecision::Allow && changes_guide(changes, tools, &places, scope, vault, setup) {
+        return Ok(Judgement { decision: RuleDecision::Ask, by: DecidedBy::Guide, places });
+    }
+    // A schema is a rule for others, so a change of one is asked for unless a rule says otherwise in particular.
+    let is_general = rule.is_none_or(|rule| setup.rules.is_general(rule));
+    if setup.shape.changes_schemas(changes) && decision < RuleDecision::Ask && is_general {
+        return Ok(Judgement { decision: RuleDecision::Ask, by: DecidedBy::SchemaFolder, places });
+    }
     Ok(Judgement { decision, by: rule.map_or(DecidedBy::NoRule, DecidedBy::Rule), places })
+}
+
+/// Whether a note that is kept up may be changed without a question. A rule about a tool or an effect was decided with the
+/// change itself; one about this note was not, and neither was the guide, which steers assistants.
+pub(super) fn is_free_for_upkeep(execution: &Execution<'_>, tools: &[&ToolSpec], change: &Change) -> bool {
+    let (setup, vault) = (execution.setup(), &execution.concerned_vault().vault);
+    let Some(scope) = execution.scope.as_deref() else { return false };
+    match judge(&ChangeSet::one(change.clone()), tools, scope, vault, setup, execution.principal()) {
+        Ok(Judgement { decision: RuleDecision::Allow, .. }) => true,
+        Ok(Judgement { by, .. }) => match by {
+            DecidedBy::Rule(rule) => !setup.rules.names_path(rule),
+            DecidedBy::NoRule | DecidedBy::Profile | DecidedBy::DeletionSetting => true,
+            DecidedBy::Guide | DecidedBy::SchemaFolder | DecidedBy::Refusal(_) => false,
+        },
+        Err(_) => false,
+    }
+}
+
+/// Whether the owner's guide is changed, and only a general rule allows that.
+fn changes_guide(
+    changes: &ChangeSet,
+    tools: &[&ToolSpec],
+    places: &LinkedPlaces,
+    scope: &Scope,
+    vault: &Vault,
+    setup: &ExecutorSetup,
+) -> bool {
+    // If it is a link, its text is where the link leads.
+    let linked = |guide: &VaultPath| vault.place_of_change(guide, scope).ok().filter(|place| place != guide);
+    let guides = setup.owner.guides.iter().flat_map(|guide| [Some(guide.clone()), linked(guide)]).flatten();
+    let guides: Vec<PathPrefix> = guides.filter_map(|guide| PathPrefix::parse(guide.as_str()).ok()).collect();
+    changes.changes.iter().any(|change| {
+        // A folder takes along what is in it, and may bring a guide to its place.
+        let takes_along = matches!(change, Change::MoveFolder { .. } | Change::TrashFolder { .. });
+        let is_guide =
+            |path: &VaultPath| guides.iter().any(|guide| guide.covers(path) || (takes_along && guide.is_within(path)));
+        let is_general = |path| tools.iter().any(|tool| setup.rules.is_general_on(tool, change, path));
+        change.paths().any(|path| (is_guide(path) || is_guide(places.of_path(path))) && is_general(path))
+    })
 }
 
 #[cfg(test)]

@@ -75,10 +75,14 @@ fn open(execution: &mut Execution<'_>) -> Result<OpenedVaults, Reason> {
             OpenedVaults::Several(opened.collect())
         }
         Some(VaultChoice::States) => {
-            let state = |served: &ServedVault| VaultState {
-                name: served.vault.name().to_owned(),
-                problem: scope(served).err().map(|reason| reason.kind()),
-                app: served.app.clone().map(|app| app as Arc<dyn AppFacts>),
+            let state = |served: &ServedVault| {
+                let problem = scope(served).err().map(|reason| reason.kind());
+                VaultState {
+                    name: served.vault.name().to_owned(),
+                    problem,
+                    capabilities: problem.is_none().then(|| served.vault.capabilities()),
+                    app: served.app.clone().map(|app| app as Arc<dyn AppFacts>),
+                }
             };
             OpenedVaults::States(executor.vaults().granted(grant).map(state).collect())
         }

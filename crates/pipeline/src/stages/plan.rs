@@ -5,10 +5,11 @@ use std::cell::{Cell, LazyCell};
 use jiff::Zoned;
 use lapidary_tools::{
     AppFacts, CatalogueEntry, Context, DiskFault, ListedPrompt, MemoryBudget, OpenedVaults, Planned, PlannedChange,
-    ProposalStep, ReadOperation, ReadPayload, Reason, RelayedCall, ShareReport, ToolGroup, ToolNeeds, ToolSpec,
-    WalkCost, bug, prompts, render_answer,
+    ProposalStep, ReadOperation, ReadPayload, Reason, RelayedCall, RestoreReach, ShareReport, ToolGroup, ToolNeeds,
+    ToolSpec, WalkCost, bug, prompts, render_answer, schema,
+    upkeep::{self, UpkeepPlan},
 };
-use lapidary_vault::{ChangeSet, View};
+use lapidary_vault::{Change, ChangeSet, VaultPath, View};
 use serde_json::{Map, Value};
 
 use super::{check::bad_argument, judge};
@@ -93,7 +94,13 @@ fn plan_tool<'a>(execution: &mut Execution<'a>, entry: &'a CatalogueEntry) -> Re
         // Ids and links are content of notes.
         _ => None,
     };
+    // Going back is always possible, whatever the notes should look like by now.
+    if let Some(view) = view.as_ref().filter(|_| tools.iter().all(|tool| tool.restores == RestoreReach::Nothing)) {
+        execution.shape_notice = check_shape(execution, &context, view, &change.changes, &tools)?;
+    }
     execution.plan = Some(with_proposal(execution, entry, change, specs)?);
+    // What is kept up beside the change is planned once the owner's own corrections are in it.
+    execution.view = view;
     execution.report(CallProgress::Planned);
     Ok(StageFlow::Next)
 }
@@ -105,6 +112,42 @@ fn lost_blocks(context: &Context<'_>, view: &View, changes: &ChangeSet) -> Resul
         tracing::warn!("the links to the blocks of a changed note could not be found: {:?}", reason.kind());
         Ok(None)
     })
+}
+
+/// The notice about notes that do not fit their schemas any more, or the refusal that their schemas ask for.
+fn check_shape(
+    execution: &Execution<'_>,
+    context: &Context<'_>,
+    view: &View,
+    changes: &ChangeSet,
+    tools: &[&ToolSpec],
+) -> Result<Option<String>, Reason> {
+    let checked = schema::check(context, view, changes).map_err(|reason| judge::as_shown(execution, tools, reason))?;
+    Ok(checked.notice(judge::on_showing(execution, tools) == RuleDecision::Allow))
+}
+
+/// What is written beside a change, in notes that the owner wants kept up. It is the owner's wish and not the caller's, so
+/// it is neither judged nor approved with the change; it is only made where the caller may change notes anyway, and no rule
+/// is about that very note.
+pub(super) fn upkeep(execution: &Execution<'_>, changes: &ChangeSet) -> Result<ChangeSet, Reason> {
+    let Some(view) = &execution.view else { return Ok(ChangeSet::default()) };
+    let names = execution.setup().vaults.names(&execution.principal().grant);
+    let (walked, now, listener) = (Cell::new(None), wall_clock(execution), share_listener(execution));
+    let context = context(execution, &names, &[], &[], &walked, &now, &listener);
+    let UpkeepPlan { mut changes, problems } = upkeep::plan(&context, view, changes, &execution.operation_name)?;
+    for problem in problems {
+        tracing::warn!("a note of `upkeep` is not kept up: {problem}");
+    }
+    // A link leads to a place that was not judged.
+    let vault = &execution.concerned_vault().vault;
+    let is_own_place = |path: &VaultPath| {
+        let scope = execution.scope.as_deref();
+        scope.is_some_and(|scope| vault.place_of_change(path, scope).is_ok_and(|place| place == *path))
+    };
+    let tools = [&execution.entry()?.spec];
+    let is_free = |change: &Change| judge::is_free_for_upkeep(execution, &tools, change);
+    changes.changes.retain(|change| change.paths().all(is_own_place) && is_free(change));
+    Ok(changes)
 }
 
 /// What an answer of this many bytes may have shown. A search reads many files and shows little of them, which is not
@@ -157,6 +200,7 @@ fn with_proposal<'a>(
         token: None,
         redeemed: None,
         rewritten: Vec::new(),
+        upkeep: ChangeSet::default(),
     };
     match &plan.change.proposal {
         None => {}
@@ -206,6 +250,8 @@ fn context<'c>(
         budget: MemoryBudget::new(setup.limits.budget()),
         skills: setup.skills.as_ref(),
         memory: setup.memory.as_ref(),
+        owner: &setup.owner,
+        shape: &setup.shape,
         attachments: setup.attachments(),
         // Most tools never ask for the time, and the time zone costs a read of the disk.
         now: LazyCell::new(now),

@@ -18,7 +18,7 @@ use super::{RemoteBackend, remote_files::stat_of, store_error};
 use crate::{FileTimes, PluginError};
 
 /// Within this time the vault is not asked again, unless we changed it.
-const FRESH: Duration = Duration::from_secs(1);
+pub(super) const FRESH: Duration = Duration::from_secs(1);
 /// Other files than notes take a request for each folder.
 const WALK_EVERY: Duration = Duration::from_secs(30);
 /// Requests that are made at the same time.
@@ -45,9 +45,10 @@ impl RemoteBackend {
     ) -> Result<VaultDelta, StoreError> {
         // Taken before the look: a change meanwhile is looked for again.
         let changed_notes = self.changed_notes.load(Ordering::Acquire);
-        let changed_others = self.changed_others.load(Ordering::Acquire);
+        let changed_others = self.changed_others();
         let looked = ElapsedTime::start();
         let Some(known) = cursor.get_mut::<RemoteCursor>() else {
+            // The first look is a whole listing; there is nothing to compare it with.
             let notes = self.notes(look)?;
             let Some(others) = self.others(&notes, &StatMap::new(), look)? else { return Ok(stopped()) };
             let walked = walked(&notes, &others);
@@ -55,10 +56,12 @@ impl RemoteBackend {
             return Ok(VaultDelta::Everything { walked, replaced: false });
         };
         let is_ours = known.changed_notes != changed_notes || known.changed_others != changed_others;
+        // Several calls within a second share one listing.
         if !is_ours && known.looked.elapsed() < FRESH {
             return Ok(VaultDelta::Places(Vec::new()));
         }
         let notes = self.notes(look)?;
+        // Our own change of another file is seen at once; those of others after at most `WALK_EVERY`.
         let is_walked = known.changed_others != changed_others || known.walked.elapsed() >= WALK_EVERY;
         let others = if is_walked {
             let Some(others) = self.others(&notes, &known.others, look)? else { return Ok(stopped()) };
@@ -75,6 +78,7 @@ impl RemoteBackend {
         }
         let walked = walked(&notes, &others);
         (known.notes, known.others) = (notes, others);
+        // Everything rather than the differences: the index compares stamps itself.
         Ok(VaultDelta::Everything { walked, replaced: false })
     }
 
@@ -94,10 +98,12 @@ impl RemoteBackend {
                 Ok(PlaceState::File(stat))
             }
             Err(StoreError::IsFolder) => {
+                // All notes in one request cost less than a request for each folder below.
                 let mut notes = self.notes(look)?;
                 notes.retain(|note, _| note.is_within(path));
                 let no_others = StatMap::new();
                 let known_others = known.map_or(&no_others, |known| &known.others);
+                // A walk that was stopped gives nothing; the caller looks at the place again.
                 let others = self.others_below(Some(path), &notes, known_others, look)?.unwrap_or_default();
                 let mut walked = walked(&notes, &others);
                 walked.folders.retain(|folder| folder != path && folder.is_within(path));
@@ -116,8 +122,10 @@ impl RemoteBackend {
 
     /// All notes with their times, in one request.
     fn notes(&self, look: &ListingOptions<'_>) -> Result<StatMap, StoreError> {
+        // JsonLogic over all notes: the only request of the plugin that has times for many files.
         let found = self.files.connection.search_notes::<FileTimes>(&json!({ "var": "stat" })).map_err(store_error)?;
         let note = |found: crate::SearchAnswer<FileTimes>| {
+            // A name that is not spelt as we spell paths could not be asked for again.
             let path = VaultPath::spelt(&found.filename).filter(|path| is_shown(path, look))?;
             Some((path, stat_of(&found.result)))
         };
@@ -143,12 +151,14 @@ impl RemoteBackend {
     ) -> Result<Option<StatMap>, StoreError> {
         let mut level: Vec<Option<VaultPath>> = vec![below.cloned()];
         let mut files = Vec::new();
+        // Level by level, so that all folders of a level are asked for at the same time.
         while !level.is_empty() {
-            let listed = at_once(&level, look, |folder| match self.files.connection.list_folder(folder.as_ref()) {
-                // Gone since, or an empty vault.
-                Err(PluginError::NotFound) => Ok(Vec::new()),
-                listed => listed.map_err(store_error),
-            });
+            let listed =
+                at_once(&level, look.go_on, |folder| match self.files.connection.list_folder(folder.as_ref()) {
+                    // Gone since, or an empty vault.
+                    Err(PluginError::NotFound) => Ok(Vec::new()),
+                    listed => listed.map_err(store_error),
+                });
             let Some(listed) = listed else { return Ok(None) };
             let mut next = Vec::new();
             for (folder, names) in level.iter().zip(listed) {
@@ -163,10 +173,11 @@ impl RemoteBackend {
             }
             level = next;
         }
-        let stats = at_once(&files, look, |path| match known.get(path) {
+        let stats = at_once(&files, look.go_on, |path| match known.get(path) {
             // Of pictures and the like only the names count, so they are not asked about again.
             Some(stat) if !path.is_searched() && !path.is_base() => Ok(Some(*stat)),
             _ => match self.files.stat(path) {
+                // Gone or closed since the listing: it is as if it had not been listed.
                 Err(StoreError::Missing | StoreError::IsFolder | StoreError::NotPermitted) => Ok(None),
                 stat => stat.map(Some),
             },
@@ -199,6 +210,7 @@ fn stopped() -> VaultDelta {
 fn walked(notes: &StatMap, others: &StatMap) -> WalkedFolder {
     let mut files: Vec<(VaultPath, FileStat)> =
         notes.iter().chain(others).map(|(path, stat)| (path.clone(), *stat)).collect();
+    // Notes and others are each in order, but not together.
     files.sort_by(|(one, _), (other, _)| one.cmp(other));
     // A folder exists through the files in it.
     let mut folders = BTreeSet::new();
@@ -206,6 +218,7 @@ fn walked(notes: &StatMap, others: &StatMap) -> WalkedFolder {
         let mut folder = path.folder();
         while let Some(known) = folder {
             folder = known.folder();
+            // Everything above a known folder is known as well.
             if !folders.insert(known) {
                 break;
             }
@@ -216,14 +229,19 @@ fn walked(notes: &StatMap, others: &StatMap) -> WalkedFolder {
 
 /// Does the same for each, some at a time; `None` if it was stopped. Separate threads: those of a pool are few, and would only
 /// wait.
-fn at_once<T: Sync, R: Send>(items: &[T], look: &ListingOptions<'_>, work: impl Fn(&T) -> R + Sync) -> Option<Vec<R>> {
+pub(super) fn at_once<T: Sync, R: Send>(
+    items: &[T],
+    go_on: &(dyn Fn() -> bool + Sync),
+    work: impl Fn(&T) -> R + Sync,
+) -> Option<Vec<R>> {
     let next = AtomicUsize::new(0);
     let (sender, receiver) = mpsc::channel();
     std::thread::scope(|scope| {
         for _ in 0..AT_ONCE.min(items.len()) {
             let (sender, next, work) = (sender.clone(), &next, &work);
             scope.spawn(move || {
-                while (look.go_on)() {
+                while go_on() {
+                    // Each thread takes the next item, so a slow answer holds up only one of them.
                     let at = next.fetch_add(1, Ordering::Relaxed);
                     let Some(item) = items.get(at) else { return };
                     if sender.send((at, work(item))).is_err() {
@@ -234,7 +252,9 @@ fn at_once<T: Sync, R: Send>(items: &[T], look: &ListingOptions<'_>, work: impl 
         }
         drop(sender);
     });
+    // Ends when the last thread has dropped its sender.
     let mut done: Vec<(usize, R)> = receiver.into_iter().collect();
     done.sort_by_key(|(at, _)| *at);
+    // Fewer results than items mean that the walk was stopped.
     (done.len() == items.len()).then(|| done.into_iter().map(|(_, result)| result).collect())
 }

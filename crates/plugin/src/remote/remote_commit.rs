@@ -43,6 +43,7 @@ impl<'a> RemoteTurn<'a> {
     fn settle_change(&self, change: &OpenChange) -> Result<(), TurnError> {
         let failed = |error: StoreError| match error {
             StoreError::Remote(fault) => TurnError::Remote(fault),
+            // What is wrong with a single file leaves the change open; the next turn tries again.
             _ => TurnError::Unfinished,
         };
         let mut is_complete = true;
@@ -57,6 +58,7 @@ impl<'a> RemoteTurn<'a> {
             return Ok(());
         }
         let left = self.take_back(&change.files).map_err(failed)?;
+        // Whatever is left there is told, and the checkpoint keeps the old content.
         self.write_off(change.number, left);
         Ok(())
     }
@@ -65,8 +67,10 @@ impl<'a> RemoteTurn<'a> {
     /// returned.
     fn take_back(&self, files: &[JournalledFile]) -> Result<Vec<VaultPath>, StoreError> {
         let mut left = Vec::new();
+        // In the reverse order, as a later step may build on an earlier one.
         for JournalledFile { path, before, after } in files.iter().rev() {
             let now = self.state(path)?;
+            // Before anything else, so that the index looks at the file even if this fails.
             self.backend.mark_changed(path);
             if now.hash() == *before {
                 continue;
@@ -74,17 +78,20 @@ impl<'a> RemoteTurn<'a> {
             let old = match before {
                 None => None,
                 Some(hash) => {
+                    // The old content has to be here before the other side is touched.
                     let kept = self.backend.journal.content(hash).map_err(|_| StoreError::NoCheckpoint)?;
                     Some(kept.ok_or(StoreError::NoCheckpoint)?)
                 }
             };
+            // Another program has written to it since. Its text is worth more than our undo.
             if now.hash() != *after {
                 left.push(path.clone());
                 continue;
             }
             let step = FileStep { path, before: &now, after: old.as_deref(), removal: FileRemoval::Trash };
-            match step.take(&self.backend.files) {
+            match self.take(&step) {
                 Ok(()) => {}
+                // It changed between the look and the step, which the plugin noticed.
                 Err(StepFailure::NotDone(StoreError::Changed { .. } | StoreError::Exists | StoreError::Missing)) => {
                     left.push(path.clone());
                 }
@@ -92,6 +99,13 @@ impl<'a> RemoteTurn<'a> {
             }
         }
         Ok(left)
+    }
+
+    /// Marked when it is over, however it ended: what is looked at meanwhile is looked at again.
+    fn take(&self, step: &FileStep<'_>) -> Result<(), StepFailure> {
+        let taken = step.take(&self.backend.files);
+        self.backend.mark_changed(step.path);
+        taken
     }
 
     fn state(&self, path: &VaultPath) -> Result<RemoteState, StoreError> {
@@ -104,6 +118,7 @@ impl<'a> RemoteTurn<'a> {
 
     /// Closes the entry of a change that was taken back. If a file was left, the checkpoint has its old content.
     fn write_off(&self, number: i64, left: Vec<VaultPath>) {
+        // With files left behind, the entry stays as a checkpoint that the owner can look at.
         let closed = if left.is_empty() { self.turn.forget(number) } else { self.turn.finish(number, &[]) };
         if let Err(error) = closed {
             self.backend.tell(VaultNews::Postponed { why: error.to_string() });
@@ -114,6 +129,7 @@ impl<'a> RemoteTurn<'a> {
     }
 
     fn carry_out(&self, plan: &ChangePlan, origin: &ChangeOrigin) -> Result<String, (usize, StoreError)> {
+        // The hashes alone are enough to tell later which steps were done.
         let files: Vec<JournalledFile> = plan
             .files
             .iter()
@@ -141,10 +157,10 @@ impl<'a> RemoteTurn<'a> {
         for (index, PlannedFile { path, before, after, removal }) in plan.files.iter().enumerate() {
             let after = after.as_ref().map(FileContent::bytes);
             let step = FileStep { path, before, after, removal: *removal };
-            self.backend.mark_changed(path);
-            let Err(failed) = step.take(&self.backend.files) else { continue };
+            let Err(failed) = self.take(&step) else { continue };
             let (error, taken) = match failed {
                 StepFailure::NotDone(error) => (error, &files[..index]),
+                // A step without an answer may have been done, so it is taken back as well.
                 StepFailure::Undecided(error) => (error, &files[..=index]),
             };
             tracing::debug!(step = index, %error, "a step failed; the change is taken back");
@@ -159,6 +175,7 @@ impl<'a> RemoteTurn<'a> {
             .collect();
         // If it cannot be stored, the next turn finds the change complete.
         let closed = self.turn.finish(number, &written);
+        // Old history is removed only after the new change is in it.
         if let Err(error) = closed.and_then(|()| self.backend.journal.keep_limits(origin.time)) {
             self.backend.tell(VaultNews::Postponed { why: error.to_string() });
         }
@@ -208,11 +225,13 @@ impl BackendTurn for RemoteTurn<'_> {
         let planner = ChangePlanner::new(&self.backend.files, scope, judged, &may_have_name, deletes_to_trash);
         let plan = planner.plan(set)?;
         let mut receipt = Receipt::of(set);
+        // Where the trash was made by hand, the receipt says where the file is.
         for (number, place) in &plan.trashed {
             if let Some(changed) = receipt.changed.get_mut(*number) {
                 changed.moved_to = Some(place.clone());
             }
         }
+        // The set comes back to where it began: there is nothing to undo, so there is no checkpoint.
         if plan.files.is_empty() {
             return Ok(receipt);
         }

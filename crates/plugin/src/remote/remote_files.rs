@@ -3,6 +3,7 @@
 use std::{
     num::NonZeroI64,
     sync::atomic::{AtomicBool, Ordering},
+    time::Duration,
 };
 
 use lapidary_note::ContentHash;
@@ -13,22 +14,42 @@ use crate::{FileAnswer, FileTimes, FileVersion, NoteAnswer, PluginConnection, Pl
 
 /// JSON around a text, and what it needs for quotes and line ends.
 const JSON_OVERHEAD: u64 = 1 << 20;
+/// A person waits to be told what the vault can do.
+const LEARNING_TIME: Duration = Duration::from_secs(2);
 
 /// The files behind a connection.
 pub(super) struct RemoteFiles {
     pub(super) connection: PluginConnection,
     max_file_bytes: u64,
+    /// Whether the last answer named a version, and whether there was one: the plugin may be updated meanwhile.
     names_versions: AtomicBool,
+    has_answered: AtomicBool,
 }
 
 impl RemoteFiles {
     pub(super) fn new(connection: PluginConnection, max_file_bytes: u64) -> Self {
-        Self { connection, max_file_bytes, names_versions: AtomicBool::new(false) }
+        Self {
+            connection,
+            max_file_bytes,
+            names_versions: AtomicBool::new(false),
+            has_answered: AtomicBool::new(false),
+        }
     }
 
-    /// Whether a version was ever named, so that changes are conditional.
+    /// Whether versions of files are named, so that changes are conditional. Asked for if no file was read yet; what does not answer
+    /// has not promised it.
     pub(super) fn names_versions(&self) -> bool {
+        if !self.has_answered.load(Ordering::Acquire)
+            && let Ok(Some(found)) = self.connection.with_timeout(LEARNING_TIME).without_retries().names_versions()
+        {
+            self.learn(found);
+        }
         self.names_versions.load(Ordering::Relaxed)
+    }
+
+    fn learn(&self, names_versions: bool) {
+        self.names_versions.store(names_versions, Ordering::Relaxed);
+        self.has_answered.store(true, Ordering::Release);
     }
 
     pub(super) fn max_file_bytes(&self) -> u64 {
@@ -39,18 +60,18 @@ impl RemoteFiles {
     pub(super) fn read(&self, path: &VaultPath, max_bytes: u64) -> Result<FileAnswer, StoreError> {
         let answer = match self.connection.read_file(path, max_bytes) {
             Err(PluginError::TooLarge { limit }) => {
+                // Asked for once more, because the refusal should name the real size.
                 let size = self.connection.find_file(path).map_or(limit.saturating_add(1), |found| found.size);
                 return Err(StoreError::TooLarge { bytes: size, limit });
             }
             answer => answer.map_err(store_error)?,
         };
-        if answer.version.is_some() {
-            self.names_versions.store(true, Ordering::Relaxed);
-        }
+        self.learn(answer.version.is_some());
         Ok(answer)
     }
 
     fn note(&self, path: &VaultPath, max_bytes: u64) -> Result<NoteAnswer, PluginError> {
+        // Escaped text can be longer than the note itself.
         self.connection.read_note(path, max_bytes.saturating_mul(2).saturating_add(JSON_OVERHEAD))
     }
 
@@ -75,6 +96,7 @@ impl RemoteFiles {
         }
         match self.read(path, self.max_file_bytes) {
             Ok(answer) => Ok(content_stat(&answer.bytes)),
+            // Too large to be compared: its size has to do.
             Err(StoreError::TooLarge { bytes, .. }) => Ok(sized(bytes, None)),
             Err(error) => Err(error),
         }
@@ -103,6 +125,7 @@ impl RemoteFiles {
             note => note.map_err(store_error)?,
         };
         let stat = stat_of(&note.stat);
+        // The app says the size of the file, which may be more than the text in the answer.
         if stat.stamp.size > max_bytes {
             return Err(StoreError::TooLarge { bytes: stat.stamp.size, limit: max_bytes });
         }
@@ -128,6 +151,7 @@ pub(super) fn stat_of(times: &FileTimes) -> FileStat {
     let stamp = FileStamp {
         size: times.size as u64,
         modified: nanoseconds(times.modified),
+        // The app has one time only; both fields are compared, so both get it.
         changed: nanoseconds(times.modified),
         inode: 0,
     };
@@ -135,6 +159,7 @@ pub(super) fn stat_of(times: &FileTimes) -> FileStat {
 }
 
 fn content_stat(bytes: &[u8]) -> FileStat {
+    // A number from the content in place of an inode: a new content is a new stamp.
     let inode = number_of(&ContentHash::of(bytes));
     FileStat { stamp: FileStamp { size: bytes.len() as u64, inode, ..FileStamp::default() }, created: None }
 }
@@ -145,5 +170,6 @@ fn sized(size: u64, version: Option<&FileVersion>) -> FileStat {
 }
 
 fn number_of(hash: &ContentHash) -> u64 {
+    // Eight bytes of a hash are enough to tell versions apart.
     hash.as_bytes().iter().take(8).fold(0, |number, byte| number << 8 | u64::from(*byte))
 }

@@ -4,7 +4,9 @@
 
 mod client;
 mod faults;
+mod hostile;
 mod remote;
+mod rules;
 
 use std::time::Duration;
 

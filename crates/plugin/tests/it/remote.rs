@@ -35,7 +35,10 @@ fn every_vault(files: &[(&str, &[u8])]) -> Vec<(FakePlugin, RemoteBackend, tempf
     FakeVersion::ALL.map(vault).into()
 }
 
-fn one_vault(version: FakeVersion, files: &[(&str, &[u8])]) -> (FakePlugin, RemoteBackend, tempfile::TempDir) {
+pub(crate) fn one_vault(
+    version: FakeVersion,
+    files: &[(&str, &[u8])],
+) -> (FakePlugin, RemoteBackend, tempfile::TempDir) {
     let plugin = FakePlugin::start(FakeSetup::new(version).with_files(files));
     let state = tempfile::tempdir().unwrap();
     let backend = backend(&plugin, state.path());
@@ -47,7 +50,7 @@ fn origin() -> ChangeOrigin {
     ChangeOrigin { tool: "test".to_owned(), client: "test".to_owned(), time, approval: None, call: None }
 }
 
-fn commit(backend: &RemoteBackend, changes: Vec<Change>) -> Result<Receipt, CommitError> {
+pub(crate) fn commit(backend: &RemoteBackend, changes: Vec<Change>) -> Result<Receipt, CommitError> {
     let turn = Turn::new(backend.turn(&|| true).unwrap());
     turn.commit(&ChangeSet { changes }, &Scope::default(), &origin())
 }
@@ -62,7 +65,7 @@ fn write(backend: &RemoteBackend, name: &str, content: &str) -> Change {
     Change::Write { path: path(name), before, guard: ContentGuard::Plan, content: content.to_owned().into() }
 }
 
-fn create(name: &str, content: &str) -> Change {
+pub(crate) fn create(name: &str, content: &str) -> Change {
     Change::Create { path: path(name), content: content.to_owned().into() }
 }
 
@@ -70,7 +73,7 @@ fn text(plugin: &FakePlugin, name: &str) -> Option<String> {
     plugin.read(name).map(|bytes| String::from_utf8(bytes).unwrap())
 }
 
-fn names(backend: &RemoteBackend, cursor: &mut Cursor) -> Option<Vec<String>> {
+pub(crate) fn names(backend: &RemoteBackend, cursor: &mut Cursor) -> Option<Vec<String>> {
     let look = ListingOptions { skip: &|_| false, read: None, go_on: &|| true };
     match backend.changes_since(cursor, &look).unwrap() {
         VaultDelta::Everything { walked, .. } => {

@@ -12,6 +12,7 @@ const VALUE_STEPS: usize = 32;
 pub fn typed_json(value: &Value) -> Json {
     count_steps(VALUE_STEPS);
     match value {
+        // JSON has no such numbers.
         Value::Number(Number::Float(number)) if !number.is_finite() => {
             let word = if number.is_nan() {
                 "NaN"
@@ -58,6 +59,7 @@ fn units(duration: &DurationValue) -> Json {
 fn link_json(link: &LinkValue) -> Json {
     let (kind, subpath) = match link.subpath.as_deref() {
         None => ("file", None),
+        // The mark of a block is in its type already.
         Some(subpath) => match subpath.strip_prefix('^') {
             Some(block) => ("block", Some(block)),
             None => ("header", Some(subpath)),
@@ -66,6 +68,7 @@ fn link_json(link: &LinkValue) -> Json {
     let mut written = Map::new();
     written.insert("path".to_owned(), link.path.clone().into());
     written.insert("type".to_owned(), kind.into());
+    // What a link does not have is left out.
     written.extend(subpath.map(|subpath| ("subpath".to_owned(), subpath.into())));
     written.extend(link.display.clone().map(|display| ("display".to_owned(), display.into())));
     written.extend(link.embed.then(|| ("embed".to_owned(), true.into())));
@@ -91,7 +94,7 @@ impl From<&Json> for Value {
 }
 
 impl From<&Value> for Json {
-    /// JSON has no infinity, dates, durations or links: these become text.
+    /// JSON has no dates, durations or links: these become text. Infinity, which it lacks too, becomes null.
     fn from(value: &Value) -> Self {
         match value {
             Value::Null => Self::Null,

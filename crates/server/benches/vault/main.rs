@@ -40,6 +40,13 @@ fn main() -> Result<(), Failure> {
     }
     let around = tempfile::tempdir()?;
     let mut report = Report::new(&["what", "", "aim"]);
+    // `-- --everyday` measures the graph, the tasks and the health check alone.
+    if std::env::args().any(|argument| argument == "--everyday") {
+        for notes in [10_000, 100_000] {
+            everyday(&mut report, around.path(), notes)?;
+        }
+        return report.keep("everyday", "What everyday questions cost");
+    }
     judged::measure(&mut report, around.path())?;
     questions::measure(&mut report, around.path())?;
     // `cargo bench --bench vault -- --quick` leaves out the parts that take minutes.
@@ -62,6 +69,26 @@ fn main() -> Result<(), Failure> {
         measure(&mut report, &root, around.path(), notes)?;
     }
     report.keep("vault", "What a large vault costs")
+}
+
+/// Questions about the whole vault that are asked every day.
+fn everyday(report: &mut Report, around: &Path, notes: usize) -> Result<(), Failure> {
+    let root = around.join(format!("everyday-{notes}"));
+    eprintln!("writing {notes} notes …");
+    generate::vault(&root, notes, 1)?;
+    std::thread::sleep(Duration::from_secs(3));
+    let mut say = |what: &str, found: String, aim: &str| report.say(format!("| {what} | {found} | {aim} |"));
+    say(&format!("**{notes} notes**"), format!("{:.1} MB", megabytes(size(&root)?)), "");
+    let near = json!({ "file": NOTE, "hops": 2 });
+    let mut server = asked(&root, around, "graph_neighbors", &near)?;
+    say("`graph_neighbors`, two links away", both(calls(&mut server, "graph_neighbors", &near, 200)?), "p50 2 ms");
+    let times = calls(&mut server, "vault_health_check", &json!({}), 5)?;
+    say("`vault_health_check`", both(times), if notes == 10_000 { "p50 2 s" } else { "" });
+    let times = calls(&mut server, "schema_infer", &json!({ "property": { "rating": "3" } }), 15)?;
+    say("`schema_infer` by a property", both(times), "");
+    drop(server);
+    fs::remove_dir_all(&root)?;
+    queries::tasks(report, around, notes)
 }
 
 fn measure(report: &mut Report, root: &Path, around: &Path, notes: usize) -> Result<(), Failure> {

@@ -5,7 +5,10 @@ use std::{fmt::Write, fs, path::Path, time::Duration};
 use serde_json::{Value, json};
 
 use super::{asked, both, calls, megabytes, memory, size};
-use crate::report::{Failure, Report};
+use crate::{
+    client::Server,
+    report::{Failure, Report},
+};
 
 /// Three tasks in each note; one note of ten has the tag, one of a hundred each rating.
 fn write_vault(root: &Path, notes: usize) -> Result<(), Failure> {
@@ -66,17 +69,36 @@ pub(super) fn measure(report: &mut Report, around: &Path, notes: usize) -> Resul
         let times = calls(&mut server, "query", &arguments, if large { 15 } else { 50 })?;
         say(what, both(times), aim);
     }
-    // Half of the tasks are open, and all of them are overdue.
+    overdue(&mut say, &mut server, large)?;
+    let aim = format!("{:.0} MB and the program", 1.5 * megabytes(text));
+    say("memory with the index of all rows", format!("{:.0} MB", megabytes(rows)), &aim);
+    drop(server);
+    fs::remove_dir_all(&root)?;
+    Ok(())
+}
+
+/// The tasks alone.
+pub(super) fn tasks(report: &mut Report, around: &Path, notes: usize) -> Result<(), Failure> {
+    let root = around.join(format!("tasks-{notes}"));
+    fs::create_dir_all(&root)?;
+    write_vault(&root, notes)?;
+    std::thread::sleep(Duration::from_secs(3));
+    let mut server = asked(&root, around, "tasks_list", &json!({ "due": "overdue" }))?;
+    let mut say = |what: &str, found: String, aim: &str| report.say(format!("| {what} | {found} | {aim} |"));
+    overdue(&mut say, &mut server, notes == 100_000)?;
+    drop(server);
+    fs::remove_dir_all(&root)?;
+    Ok(())
+}
+
+/// Half of the tasks are open, and all of them are overdue.
+fn overdue(say: &mut dyn FnMut(&str, String, &str), server: &mut Server, large: bool) -> Result<(), Failure> {
     let aim = if large { "p50 20 ms" } else { "" };
     for (what, arguments) in [
         ("`tasks_list` overdue, three tasks a note", json!({ "due": "overdue" })),
         ("the same with a tag", json!({ "due": "overdue", "tag": "project" })),
     ] {
-        say(what, both(calls(&mut server, "tasks_list", &arguments, if large { 15 } else { 50 })?), aim);
+        say(what, both(calls(server, "tasks_list", &arguments, if large { 15 } else { 50 })?), aim);
     }
-    let aim = format!("{:.0} MB and the program", 1.5 * megabytes(text));
-    say("memory with the index of all rows", format!("{:.0} MB", megabytes(rows)), &aim);
-    drop(server);
-    fs::remove_dir_all(&root)?;
     Ok(())
 }

@@ -1,5 +1,7 @@
 //! Commands that read and change notes.
 
+use std::path::PathBuf;
+
 use clap::Args;
 use serde_json::{Value, json};
 
@@ -77,6 +79,7 @@ impl NotePart {
         let Self { heading, block, property } = self;
         let of = |kind: &str, target: &str| json!({ "type": kind, "target": target });
         let heading = heading.as_deref().map(|name| of("heading", name));
+        // People copy `^b1` from a note, while tools take the bare name.
         let block = block.as_deref().map(|id| of("block", id.trim_start_matches('^')));
         heading.or(block).or_else(|| property.as_deref().map(|name| of("frontmatter", name)))
     }
@@ -142,6 +145,41 @@ pub(crate) struct TasksArguments {
     /// How many
     #[arg(long, value_name = "N", default_value_t = 100)]
     pub(crate) limit: usize,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Keep a text or a web page as a source note
+///
+/// A page becomes Markdown. A source that is known by its address or its text is not added again.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
+#[command(after_long_help = "Examples:
+  lapidary ingest article.html --url https://example.com/article
+  lapidary ingest notes.txt --title 'Field notes' --author Ada
+  lapidary ingest --html --url https://example.com < page.html")]
+pub(crate) struct IngestArguments {
+    /// The file, or `-` to read standard input (the default)
+    #[arg(value_name = "FILE|-", value_hint = clap::ValueHint::FilePath)]
+    pub(crate) file: Option<PathBuf>,
+    /// Its address
+    #[arg(long)]
+    pub(crate) url: Option<String>,
+    /// The name of the note
+    #[arg(long)]
+    pub(crate) title: Option<String>,
+    /// Who wrote it
+    #[arg(long, value_name = "NAME")]
+    pub(crate) author: Option<String>,
+    /// How far it is worked through [default: inbox]
+    #[arg(long, value_name = "WORD")]
+    pub(crate) status: Option<String>,
+    /// Read it as HTML, whatever its name is
+    #[arg(long)]
+    pub(crate) html: bool,
+    /// Print the diff without changing anything
+    #[arg(long)]
+    pub(crate) dry_run: bool,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,

@@ -54,6 +54,7 @@ pub(super) fn run(
         return health_check::run(config, out);
     }
     let given = arguments.remote.clone().flatten();
+    // The address that was typed wins over the configured one: another server may be asked about.
     let url = given.or_else(|| config.http.public_url.as_ref().map(|url| url.origin.clone()));
     let Some(url) = url else {
         let problem = "say which address to ask: lapidary doctor --remote https://vault.example.com";
@@ -83,6 +84,7 @@ pub(super) fn run_local(
     out: &mut dyn Write,
 ) -> Result<CommandOutcome, CommandFailure> {
     let style = TerminalStyle::of_output(&surroundings.environment);
+    // A large vault takes seconds to look at.
     let report = progress::named("looking", || look(invocation, hint, surroundings));
     report.print(arguments.json, style, out)?;
     Ok(if report.is_well() { CommandOutcome::Well } else { CommandOutcome::Refused })
@@ -97,6 +99,7 @@ fn look(invocation: &Invocation, hint: &CommandHint, surroundings: &ProcessEnvir
         Err(problem) => {
             settings.push(Finding::failure("configuration", problem, "correct it; no command works with it as it is"));
             // Without vaults, as far as the rest can be loaded.
+            // Everything except the vaults is still worth a look, such as the state folder and the clients.
             let rest = super::configure_with(invocation, surroundings, false);
             rest.unwrap_or_else(|_| LoadedConfig::defaults())
         }
@@ -111,7 +114,7 @@ fn look(invocation: &Invocation, hint: &CommandHint, surroundings: &ProcessEnvir
     let known = lapidary_config::known_vaults(&all);
     for vault in vaults {
         let mut findings = match &vault.remote {
-            Some(remote) => vec![distant_vault::look(vault, remote, &config)],
+            Some(remote) => distant_vault::look(vault, remote, &config),
             None => {
                 let mut findings = vault_checks::look(vault, &config);
                 findings.extend(obsidian_checks::look(vault, &known));
@@ -124,6 +127,7 @@ fn look(invocation: &Invocation, hint: &CommandHint, surroundings: &ProcessEnvir
     }
     report.add("Rules", rules(&config, vaults));
     report.add("Configuration", settings);
+    // Empty if even the place of the state could not be found out.
     if !config.state_dir.as_os_str().is_empty() {
         report.add("State", state_checks::look(&config));
     }
@@ -151,6 +155,7 @@ fn rules(config: &Config, vaults: &[ChosenVault]) -> Vec<Finding> {
         }
     };
     let executor = &assembled.executor;
+    // Rule files are on the vault's disk, which may hang.
     let in_force = executor.rules_in_force(executor.grant(), std::time::Duration::from_secs(5));
     let mut findings: Vec<Finding> = in_force
         .closed

@@ -3,14 +3,18 @@
 use std::{io::Write, time::Duration};
 
 use lapidary_config::ChosenVault;
-use lapidary_tools::{AppFault, AppNeed, AppStatus, Reason, quote::one_line};
-use lapidary_vault::store::RunningServer;
+use lapidary_tools::{AppFault, AppNeed, AppStatus, Reason, quote::one_line, shown_capabilities};
+use lapidary_vault::store::{Capabilities, RunningServer};
 use serde_json::{Value, json};
 
 use super::{
     CommandFailure, CommandOutcome, call::OwnerCalls, log, screen::Screen, table::TableCell, terminal_style::TextPaint,
 };
-use crate::{assemble::state_of, cli::StatusArguments, remote_vault::is_there};
+use crate::{
+    assemble::state_of,
+    cli::StatusArguments,
+    remote_vault::{is_there, unpromised},
+};
 
 pub(super) fn run(
     status: &StatusArguments,
@@ -20,6 +24,7 @@ pub(super) fn run(
     let assembled = calls.assembled;
     let pending = assembled.executor.pending()?;
     let mut shown = Vec::new();
+    // Both lists are in the order of the configuration.
     for (vault, served) in assembled.vaults.iter().zip(assembled.executor.vaults().iter()) {
         let state = state_of(&assembled.state, vault);
         // The state of a vault is found by its folder, so a folder that is gone has none.
@@ -28,27 +33,31 @@ pub(super) fn run(
         } else {
             Vec::new()
         };
+        // The oldest first, so that the list does not jump when a server is added.
         servers.sort_by_key(|server| server["started"].as_str().map(str::to_owned));
         let (lines, _) = served.log.tail(status.limit)?;
         let app = served.app.as_ref().map_or(Err(AppFault::SwitchedOff), |app| app.status(PATIENCE));
-        shown.push(ShownVault { vault, servers, lines, app });
+        let capabilities = is_there(vault).then(|| served.vault.capabilities());
+        shown.push(ShownVault { vault, servers, lines, app, capabilities });
     }
     if status.json {
         let vaults: Vec<Value> = shown
             .iter()
-            .map(|ShownVault { vault, servers, lines, app }| {
+            .map(|ShownVault { vault, servers, lines, app, capabilities }| {
                 let calls: Vec<Value> = lines.iter().filter_map(|line| serde_json::from_str(line).ok()).collect();
+                // By name, since requests of all vaults are in one list.
                 let waiting = pending.iter().filter(|pending| pending.vault == vault.name).count();
                 json!({
                     "name": vault.name, "path": vault.path, "there": is_there(vault),
                     "servers": servers, "pendingApprovals": waiting, "lastCalls": calls, "app": app_facts(app),
+                    "capabilities": capabilities.as_ref().map(shown_capabilities),
                 })
             })
             .collect();
         screen.json(&json!({ "vaults": vaults }))?;
         return Ok(CommandOutcome::Well);
     }
-    for (number, ShownVault { vault, servers, lines, app }) in shown.iter().enumerate() {
+    for (number, ShownVault { vault, servers, lines, app, capabilities }) in shown.iter().enumerate() {
         if number > 0 {
             writeln!(screen)?;
         }
@@ -63,6 +72,9 @@ pub(super) fn run(
         print_servers(servers, screen)?;
         if let Some(line) = app_line(app) {
             writeln!(screen, "{line}")?;
+        }
+        if let Some(words) = capabilities.as_ref().and_then(unpromised) {
+            writeln!(screen, "Not promised here: {words}.")?;
         }
         let waiting = pending.iter().filter(|pending| pending.vault == vault.name).count();
         if waiting > 0 {
@@ -90,6 +102,7 @@ struct ShownVault<'a> {
     servers: Vec<Value>,
     lines: Vec<String>,
     app: Result<AppStatus, AppFault>,
+    capabilities: Option<Capabilities>,
 }
 
 /// The Obsidian app, for programs.

@@ -31,6 +31,7 @@ use axum::{
 };
 use lapidary_config::{BodyLimits, ConnectionLimits, HttpConfig, RestConfig};
 use lapidary_pipeline::{Executor, Invocation, Outcome};
+use lapidary_plugin::{SENDER, process_mark};
 use lapidary_tools::{ReadOperation, ReadPayload, RestPayload, RestPlace};
 use lapidary_vault::VaultPath;
 use parking_lot::Mutex;
@@ -64,8 +65,8 @@ pub(crate) struct RestParts {
     body: BodyLimits,
     /// For those who want to trust it.
     certificate: Option<RestCertificate>,
-    /// The note last opened through us, for each vault.
-    active: Mutex<HashMap<String, VaultPath>>,
+    /// The note last opened through us, for each caller and vault: what one opens must not decide where another writes.
+    active: Mutex<HashMap<(String, String), VaultPath>>,
     limits: RequestLimits,
 }
 
@@ -81,6 +82,7 @@ pub(crate) async fn serve(
     let tls = tls.map_err(|error| error.to_string())?;
     let local = |port| SocketAddr::from((Ipv4Addr::LOCALHOST, port));
     let mut listeners = Vec::new();
+    // Plain HTTP is instead of TLS and only local, so it needs no certificate.
     match settings.plain_address {
         Some(address) => listeners.push((bind(address).await?, None)),
         None => listeners.push((bind(local(callers.ports.tls)).await?, tls)),
@@ -93,6 +95,7 @@ pub(crate) async fn serve(
         told_to_stop().await;
         stop.send_replace(true);
     });
+    // One router for all listeners, so that they share limits and meters.
     let router = RestApi::new(executor, callers, settings.clone(), http, certificate).router();
     let mut serving = Vec::new();
     for (listener, tls) in listeners {
@@ -103,6 +106,7 @@ pub(crate) async fn serve(
         let (router, stopping) = (router.clone(), stopping.clone());
         serving.push(tokio::spawn(accept_loop::serve(listener, tls, router, limits, stopping, LAST_ANSWERS)));
     }
+    // All of them have to end before the process may.
     for listener in serving {
         listener.await.map_err(|error| error.to_string())?;
     }
@@ -136,12 +140,12 @@ impl RestApi {
     }
 
     /// The note last opened, if it is still there for this caller.
-    fn active(&self, vault: &str) -> Option<VaultPath> {
-        self.0.active.lock().get(vault).cloned()
+    fn active(&self, caller: &RestCaller) -> Option<VaultPath> {
+        self.0.active.lock().get(&caller.seat()).cloned()
     }
 
-    fn open(&self, vault: &str, path: VaultPath) {
-        self.0.active.lock().insert(vault.to_owned(), path);
+    fn open(&self, caller: &RestCaller, path: VaultPath) {
+        self.0.active.lock().insert(caller.seat(), path);
     }
 
     /// Runs an operation in a separate task, so that it ends and is logged even if the client disconnects.
@@ -246,16 +250,24 @@ fn preflight(asked: Option<HeaderValue>) -> Response {
 
 impl RestApi {
     async fn respond(&self, request: Request) -> Result<Response, ApiError> {
+        // Two values of a header that decides could be read differently by a proxy and by us.
         if let Some(name) = request_gate::repeated(request.headers()) {
             let twice = ApiError::status(StatusCode::BAD_REQUEST);
             return Err(twice.with(format_args!("There is more than one {name} header.")));
+        }
+        if request.headers().get(SENDER).is_some_and(|sender| sender == process_mark()) {
+            return Err(ApiError::status(StatusCode::LOOP_DETECTED));
         }
         // Before the body is read: a stranger must not be able to send one.
         let peer = peer_of(&request);
         let caller = match self.caller(request.headers(), peer).await {
             Ok(caller) => caller,
-            Err(limit) => return Ok(too_fast(limit)),
+            Err(limit) => {
+                let error = ApiError::coded(42901);
+                return Ok(retried_later(limit, error));
+            }
         };
+        // Before the key is demanded: status and certificate are for everyone.
         let path = request.uri().path().to_owned();
         if let Some(facts) = self.open_to_all(request.method(), &path, caller.as_ref()) {
             return Ok(facts);
@@ -274,12 +286,15 @@ impl RestApi {
         match endpoint.to_ascii_lowercase().as_str() {
             "vault" => {
                 let at = RequestPath::parse_in_vault(rest)?;
+                if at.is_configuration() {
+                    return Err(ApiError::coded(40321));
+                }
                 self.file(&caller, &request, at, None).await
             }
             "active" => self.active_file(&caller, &request, rest).await,
             "periodic" => self.periodic(&caller, &request, rest).await,
             "open" if request.method == Method::POST => self.open_file(&caller, &request, rest).await,
-            "tags" if request.method == Method::GET && rest.is_empty() => {
+            "tags" if [Method::GET, Method::HEAD].contains(&request.method) && rest.is_empty() => {
                 self.read_json(&caller, lapidary_tools::RestTags { vault: caller.vault.clone() }).await
             }
             "search" if request.method == Method::POST => self.search(&caller, &request, rest).await,
@@ -298,6 +313,7 @@ impl RestApi {
         };
         if is_guess {
             // Only a test calls the router without a connection.
+            // By network for IPv6, or one sender would have billions of tries.
             let address = accept_loop::network(peer.unwrap_or(Ipv4Addr::LOCALHOST.into())).to_string();
             self.0.limits.refused(&address)?;
             if caller.is_some() {
@@ -313,6 +329,7 @@ impl RestApi {
         let most = self.0.settings.max_body_bytes;
         let length =
             request.headers().get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
+        // A request without a body needs no room, whatever its length header says.
         match request.body().is_end_stream() {
             true => 0,
             false => length.unwrap_or(most).min(most),
@@ -333,6 +350,7 @@ impl RestApi {
             let is_read = [Method::GET, Method::HEAD].contains(method) || path.starts_with("/search");
             self.0.limits.paced(client, !is_read).await?;
         }
+        // The place first: a client that waits for its own calls must not hold memory.
         let place = self.0.limits.place(Some(client)).await?;
         Ok((place, self.0.limits.message_room(Some(client), longest).await?))
     }
@@ -351,10 +369,12 @@ impl RestApi {
             "POST" => self.post(caller, request, &at).await,
             "PATCH" => self.patch(caller, request, &at).await,
             "DELETE" => self.delete(caller, request, &at).await,
+            // The active note and periodic ones have no path in the request that could be changed.
             "MOVE" if location.is_none() => self.relocate(caller, request, &at, false).await,
             "COPY" if location.is_none() => self.relocate(caller, request, &at, true).await,
             _ => Err(ApiError::not_found()),
         };
+        // Also on errors, since a program may want to know which note was meant.
         let mut response = answered.unwrap_or_else(IntoResponse::into_response);
         if let Some(location) = location {
             set_location(response.headers_mut(), location.as_str());
@@ -375,8 +395,11 @@ impl RestApi {
 }
 
 fn too_fast(limit: TooFast) -> Response {
+    retried_later(limit, ApiError::status(StatusCode::TOO_MANY_REQUESTS))
+}
+
+fn retried_later(limit: TooFast, error: ApiError) -> Response {
     let seconds = limit.retry_after.as_secs_f64().ceil().max(1.0) as u64;
-    let error = ApiError::status(StatusCode::TOO_MANY_REQUESTS);
     let mut response = error.with(format_args!("Try again in {seconds} s.")).into_response();
     response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
     response

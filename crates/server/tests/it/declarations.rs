@@ -24,8 +24,13 @@ fn vault_of(example: &Example) -> Vault {
 }
 
 fn serve(vault: &Vault, arguments: &[&str], environment: &[(&str, &str)]) -> Server {
-    // Groups that need a setting have it.
-    let allow = [("LAPIDARY_APPROVAL", "write=allow,destroy=allow"), ("LAPIDARY_MEMORY_FOLDER", "Memory")];
+    // Groups and tools that need a setting have it.
+    let allow = [
+        ("LAPIDARY_APPROVAL", "write=allow,destroy=allow"),
+        ("LAPIDARY_APPROVAL_RULES", "allow path=Schemas"),
+        ("LAPIDARY_MEMORY_FOLDER", "Memory"),
+        ("LAPIDARY_SCHEMA_FOLDER", "Schemas"),
+    ];
     vault.serve_with(arguments, &[&allow, environment].concat()).open(Era::Modern)
 }
 

@@ -57,8 +57,12 @@ fn forbidden(spec: &ToolSpec, result: &Value) -> (Value, String) {
 #[test]
 fn every_tool_that_takes_a_path_says_what_may_be_read() {
     let vault = Vault::new(&[("pub/a.md", b"x"), ("outside/a.md", b"x")]);
-    let environment =
-        [("OBSIDIAN_READ_PATHS", "Pub/"), ("OBSIDIAN_WRITE_PATHS", "work"), ("LAPIDARY_REPETITION", "off")];
+    let environment = [
+        ("OBSIDIAN_READ_PATHS", "Pub/"),
+        ("OBSIDIAN_WRITE_PATHS", "work"),
+        ("LAPIDARY_REPETITION", "off"),
+        ("LAPIDARY_SCHEMA_FOLDER", "work/Schemas"),
+    ];
     let mut server = vault.serve_with(&["--tools", "all"], &environment).open(Era::Modern);
     for (spec, arguments) in calls(|spec| is_of_files(spec) && !spec.declaration.paths.is_empty(), "outside") {
         let result = server.call(spec.name(), arguments.clone());

@@ -121,6 +121,28 @@ fn script() -> Vec<(&'static str, Value)> {
             json!({ "target": path("Plan.md"), "operation": "set", "key": "status", "value": "done" }),
         ),
         ("obsidian_manage_tags", json!({ "target": path("Deep/er/Note.md"), "operation": "add", "tags": ["new"] })),
+        ("obsidian_manage_frontmatter", json!({ "target": path("Plan.md"), "operation": "get", "key": "status" })),
+        ("obsidian_manage_frontmatter", json!({ "target": path("Plan.md"), "operation": "delete", "key": "status" })),
+        ("obsidian_manage_tags", json!({ "target": path("Plan.md"), "operation": "list" })),
+        ("obsidian_manage_tags", json!({ "target": path("Plan.md"), "operation": "remove", "tags": ["gem"] })),
+        ("obsidian_get_note", json!({ "format": "section", "target": path("Plan.md"), "section": section("Tasks") })),
+        ("obsidian_write_note", json!({ "target": path("Plan.md"), "section": section("None"), "content": "x" })),
+        (
+            "obsidian_write_note",
+            json!({ "target": path("Plan.md"), "section": section("Tasks"), "content": "- [ ] Tin\n" }),
+        ),
+        (
+            "obsidian_append_to_note",
+            json!({ "target": path("Plan.md"), "section": { "type": "block", "target": "none" }, "content": "x" }),
+        ),
+        (
+            "obsidian_replace_in_note",
+            json!({ "target": path("Plan.md"), "replacements": [{ "search": "(", "replace": "x", "useRegex": true }] }),
+        ),
+        ("obsidian_delete_note", json!({ "target": path("None.md") })),
+        ("obsidian_list_notes", json!({ "path": "Deep", "extension": "md", "nameRegex": "N" })),
+        ("obsidian_get_note", json!({ "format": "content", "target": path("../out.md") })),
+        ("obsidian_open_in_ui", json!({ "path": "None.md" })),
         ("obsidian_list_tags", json!({})),
         ("obsidian_search_notes", json!({ "mode": "text", "query": "lamp" })),
         ("file_move", json!({ "from": "Plan.md", "to": "Deep/Plan 2.md" })),
@@ -216,7 +238,7 @@ fn what_is_wrong_with_the_connection_is_said_without_the_other_sides_words() {
     plugin.set_key("another");
     refused(&mut server, "api_key_rejected");
     plugin.set_key(&key);
-    plugin.fail(PluginFault::status(500).times(4));
+    plugin.fail(PluginFault::status(500).times(usize::MAX));
     refused(&mut server, "obsidian_failed");
     plugin.forget_faults();
     plugin.stop();
@@ -288,4 +310,113 @@ fn the_key_is_in_no_log() {
     let shown = shown.args(["config", "show", "--all"]).output().unwrap();
     let shown = String::from_utf8_lossy(&shown.stdout).into_owned();
     assert!(shown.contains("(hidden)") && !shown.contains(&plugin.key()), "{shown}");
+}
+
+#[test]
+fn the_script_has_every_note_tool() {
+    let called: Vec<&str> = script().into_iter().map(|(tool, _)| tool).collect();
+    // Commands are switched off by default, and their answers are those of the app.
+    let elsewhere = ["obsidian_list_commands", "obsidian_execute_command"];
+    for tool in lapidary_tools::TOOLS.iter().map(|tool| tool.spec().name()) {
+        if tool.starts_with("obsidian_") && !elsewhere.contains(&tool) {
+            assert!(called.contains(&tool), "{tool} is not called");
+        }
+    }
+}
+
+#[test]
+fn of_several_vaults_the_address_is_for_the_one_that_has_the_key() {
+    let plugin = FakePlugin::start(FakeSetup::new(FakeVersion::V5_1).with_files(&[("Open.md", b"of the app\n")]));
+    plugin.set_active(Some("Open.md"));
+    let with_key = json!({ "apiKey": plugin.key(), "port": 1, "insecurePort": 1 }).to_string();
+    let (one, other) = (Vault::new(&[("Open.md", b"one\n")]), Vault::new(&[("Open.md", b"other\n")]));
+    one.write(SETTINGS.0, with_key.as_bytes());
+    let mut command = one.command();
+    let file = one.path().with_file_name("lapidary.toml");
+    let remote = FakePlugin::start(FakeSetup::new(FakeVersion::V6).with_files(&[("Far.md", b"far\n")]));
+    let text = format!(
+        "[vaults.One]\npath = {:?}\n[vaults.Other]\npath = {:?}\n[vaults.Far]\nurl = {:?}\nkey = {:?}\n",
+        one.path(),
+        other.path(),
+        remote.url(),
+        remote.key()
+    );
+    std::fs::write(&file, text).unwrap();
+    command.arg("--config").arg(file).env("OBSIDIAN_BASE_URL", plugin.url()).env("OBSIDIAN_API_KEY", plugin.key());
+    let mut server = Server::start(&command).open(Era::Modern);
+    let active = |vault: &str| json!({ "vault": vault, "format": "content", "target": { "type": "active" } });
+    assert_eq!(server.done("obsidian_get_note", active("One"))["result"]["content"], "one\n");
+    // The app at the address is not that of the others, and is not asked for them.
+    plugin.take_requests();
+    assert_eq!(server.refused("obsidian_get_note", active("Other")), "obsidian_unreachable");
+    assert_eq!(server.refused("obsidian_get_note", active("Far")), "no_active_file");
+    assert!(plugin.take_requests().is_empty());
+    let read = |vault: &str, name: &str| json!({ "vault": vault, "format": "content", "target": path(name) });
+    assert_eq!(server.done("obsidian_get_note", read("Other", "Open.md"))["result"]["content"], "other\n");
+    assert_eq!(server.done("obsidian_get_note", read("Far", "Far.md"))["result"]["content"], "far\n");
+    let status = server.request("resources/read", json!({ "uri": "obsidian://status" }));
+    let status: Value = serde_json::from_str(status["result"]["contents"][0]["text"].as_str().unwrap()).unwrap();
+    let promises = |at: usize| status["vaults"][at]["capabilities"].clone();
+    let far = status["vaults"].as_array().unwrap().iter().position(|vault| vault["name"] == "Far").unwrap();
+    assert_eq!(
+        promises(far),
+        json!({ "compareAndSwap": true, "atomicMany": false, "durable": false, "checkpoints": true })
+    );
+    assert_eq!(promises((far + 1) % 3)["atomicMany"], true, "{status:#}");
+}
+
+#[test]
+fn what_a_remote_vault_cannot_promise_is_said() {
+    for (version, level) in [(FakeVersion::V5_1, "warning"), (FakeVersion::V6, "ok")] {
+        let plugin = FakePlugin::start(FakeSetup::new(version).with_files(&NOTES));
+        let computer = OtherComputer::new();
+        let said = |words: &[&str]| {
+            let output = computer.configured(&plugin.url(), &plugin.key(), "").args(words).output().unwrap();
+            String::from_utf8(output.stdout).unwrap()
+        };
+        let is_named = version == FakeVersion::V6;
+        let status: Value = serde_json::from_str(&said(&["status", "--json"])).unwrap();
+        assert_eq!(
+            status["vaults"][0]["capabilities"],
+            json!({ "compareAndSwap": is_named, "atomicMany": false, "durable": false, "checkpoints": true })
+        );
+        let status = said(&["status"]);
+        assert!(status.contains("Not promised here: "), "{status}");
+        assert_eq!(status.contains("at the very moment"), !is_named, "{status}");
+        let report = said(&["doctor", "--json"]);
+        let report: Value = serde_json::from_str(&report).unwrap_or_else(|_| panic!("{report}"));
+        let found = report.to_string();
+        assert!(found.contains("not as in a folder: ") && found.contains("several files in one step"), "{found}");
+        let is_level = format!("{{\"level\":\"{level}\",\"what\":\"promises\"");
+        assert!(found.contains(&is_level), "{is_level} in {found}");
+    }
+    let folder = Vault::new(&NOTES);
+    let status = String::from_utf8(folder.run(&["status"]).stdout).unwrap();
+    assert!(!status.contains("Not promised"), "{status}");
+}
+
+#[test]
+fn a_call_looks_at_the_rules_once_and_a_new_rule_holds_within_moments() {
+    let plugin = FakePlugin::start(FakeSetup::new(FakeVersion::V5_1).with_files(&NOTES));
+    let computer = OtherComputer::new();
+    let mut command = computer.configured(&plugin.url(), &plugin.key(), "");
+    command.env("LAPIDARY_REPETITION", "off");
+    let mut server = Server::start(&command).open(Era::Modern);
+    let read = || json!({ "format": "content", "target": path("Stone.md") });
+    let began = std::time::Instant::now();
+    const CALLS: usize = 20;
+    for _ in 0..CALLS {
+        server.done("obsidian_get_note", read());
+    }
+    // A second counts from when a look began.
+    let looks = 1 + began.elapsed().as_secs() as usize;
+    let asked = plugin.take_requests().iter().filter(|request| request.path.starts_with("/vault/.")).count();
+    assert!(asked <= 4 * looks.min(CALLS), "{asked} requests for rule files in {CALLS} calls and {looks} looks");
+    plugin.write(".lapidaryignore", b"/Stone.md\n");
+    let began = std::time::Instant::now();
+    while server.call("obsidian_get_note", read())["isError"] != true {
+        assert!(began.elapsed() < crate::harness::patience(), "the rule never holds");
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    plugin.take_requests();
 }

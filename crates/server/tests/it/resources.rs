@@ -46,6 +46,7 @@ fn fixed_resources_are_listed_and_notes_have_a_template() {
             described,
             [
                 (&json!("obsidian://tags"), &json!("obsidian-tags"), &json_type),
+                (&json!("obsidian://guide"), &json!("vault-guide"), &json_type),
                 (&json!("obsidian://status"), &json!("obsidian-status"), &json_type),
             ]
         );
@@ -143,7 +144,11 @@ fn tags_are_all_tags_and_status_says_what_works() {
         assert_eq!(tags, json!({ "tags": [{ "name": "gem", "count": 2 }, { "name": "gem/cut", "count": 1 }] }));
         let status = read_json(&mut server, "obsidian://status");
         assert_eq!((&status["status"], &status["authenticated"]), (&json!("OK"), &json!(true)));
-        assert_eq!(status["vaults"], json!([{ "name": "Notes", "status": "OK", "app": { "status": "not_set_up" } }]));
+        let all = json!({ "compareAndSwap": true, "atomicMany": true, "durable": true, "checkpoints": true });
+        let vaults = json!([
+            { "name": "Notes", "status": "OK", "app": { "status": "not_set_up" }, "capabilities": all },
+        ]);
+        assert_eq!(status["vaults"], vaults);
         assert_eq!(status["versions"]["self"], env!("CARGO_PKG_VERSION"));
         vault.write(".lapidaryignore", b"[broken");
         let status = read_json(&mut server, "obsidian://status");
@@ -201,7 +206,9 @@ fn several_vaults_are_told_apart_in_the_uri() {
     let mut server = Server::start(&command).open(Era::Modern);
     let list = server.request("resources/list", json!({}))["result"]["resources"].clone();
     let uris: Vec<&str> = list.as_array().unwrap().iter().map(|one| one["uri"].as_str().unwrap()).collect();
-    assert_eq!(uris, ["obsidian://tags?vault=Notes", "obsidian://tags?vault=My%20notes", "obsidian://status"]);
+    let of_vaults =
+        ["tags?vault=Notes", "tags?vault=My%20notes", "guide?vault=Notes", "guide?vault=My%20notes", "status"];
+    assert_eq!(uris, of_vaults.map(|resource| format!("obsidian://{resource}")));
     let templates = server.request("resources/templates/list", json!({}))["result"]["resourceTemplates"].clone();
     assert_eq!(templates[0]["uriTemplate"], "obsidian://vault/{+path}{?vault}");
     for (uri, content) in

@@ -80,6 +80,37 @@ fn trusting(address: &str) -> (Agent, String) {
 }
 
 #[test]
+fn schemas_sources_and_upkeep_hold_for_programs_too() {
+    let schema =
+        b"---\nschema: {for: {folder: Meetings}, on_mismatch: refuse, properties: {date: {required: true}}}\n---\n";
+    let vault = Vault::new(&[SETTINGS, ("Schemas/Meeting.md", schema), ("Sources/a.md", b"one\n")]);
+    let mut command = vault.command();
+    command.arg("--vault").arg(vault.path()).args(["serve", "--rest"]);
+    command.envs([
+        ("LAPIDARY_SCHEMA_FOLDER", "Schemas"),
+        ("LAPIDARY_SOURCE_PATHS", "Sources"),
+        ("LAPIDARY_INDEX_NOTES", "Meetings/Index"),
+        ("LAPIDARY_LOG_NOTE", "Log"),
+    ]);
+    let server = RestProcess::start(command, 1);
+    let address = &server.addresses[0];
+    let (client, _) = trusting(address);
+    let put = |path: &str, text: &str| {
+        let put = client.put(format!("{address}/vault/{path}")).header("Authorization", KEY);
+        put.header("Content-Type", "text/markdown").send(text).unwrap().status().as_u16()
+    };
+    assert_eq!(put("Meetings/first.md", "no date\n"), 400);
+    assert!(!vault.path().join("Meetings/first.md").exists());
+    assert_eq!(put("Sources/a.md", "two\n"), 403);
+    assert_eq!(vault.read("Sources/a.md"), b"one\n");
+    assert_eq!(put("Sources/b.md", "new\n"), 204);
+    assert_eq!(put("Meetings/first.md", "---\ndate: 2026-11-18\n---\n"), 204);
+    assert_eq!(vault.read("Meetings/Index.md"), b"%% lapidary:index %%\n- [[first]]\n%% lapidary:end %%\n");
+    let log = String::from_utf8(vault.read("Log.md")).unwrap();
+    assert!(log.contains("created `Sources/b.md`") && log.contains("created `Meetings/first.md`"), "{log}");
+}
+
+#[test]
 fn a_program_that_trusts_the_certificate_reads_and_writes_notes() {
     let vault = Vault::new(&[SETTINGS, ("a.md", b"# A\n\none\n")]);
     let server = RestProcess::of(&vault, &["--rest", "--rest-http"]);
@@ -134,4 +165,26 @@ fn without_a_key_nothing_is_served() {
     assert!(said.contains("token create rest"), "{said}");
     let output = vault.run(&["serve", "--rest", "0.0.0.0:0"]);
     assert_eq!(output.status.code(), Some(2));
+}
+
+#[test]
+fn a_server_whose_settings_lead_to_itself_does_not_ask_itself() {
+    let vault = Vault::new(&[SETTINGS, ("a.md", b"one\n")]);
+    let server = RestProcess::of(&vault, &["--rest", "0"]);
+    let port: u16 = server.addresses[0].rsplit(':').next().unwrap().parse().unwrap();
+    // What the plugin's settings say is read when the app is looked for.
+    let settings = json!({
+        "apiKey": "a-key-of-the-plugin-0123456789", "enableInsecureServer": true, "insecurePort": port, "port": 1,
+    });
+    vault.write(SETTINGS.0, settings.to_string().as_bytes());
+    let client = agent(TlsConfig::builder().unversioned_rustls_crypto_provider(provider()).build());
+    let active = || {
+        let mut answer =
+            client.get(format!("{}/active/", server.addresses[0])).header("Authorization", KEY).call().unwrap();
+        (answer.status().as_u16(), answer.body_mut().read_to_string().unwrap())
+    };
+    assert_eq!(active().0, 404);
+    let open = client.post(format!("{}/open/a.md", server.addresses[0])).header("Authorization", KEY);
+    assert_eq!(open.send_empty().unwrap().status(), 200);
+    assert_eq!(active(), (200, "one\n".to_owned()));
 }

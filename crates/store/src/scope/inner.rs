@@ -6,7 +6,7 @@ use super::{
     PathDenied, Policy, RulesError, Scope, ScopeCache,
     fold::{FoldedPath, PathWanted, folded},
 };
-use crate::{Backend, VaultPath};
+use crate::{Backend, File, VaultPath};
 
 /// Another vault, and where in this one it is.
 pub struct InnerVault {
@@ -93,6 +93,22 @@ impl InnerScope {
             return Err(PathDenied::Protected);
         }
         self.asked(path, folded, Scope::may_write)
+    }
+
+    /// Whether the vault says that a file in it is a source.
+    pub(super) fn is_source(&self, path: &VaultPath, folded: &FoldedPath, content: Option<&File>) -> bool {
+        match (self.lies(path, folded), &self.scope) {
+            (InnerPosition::Inside(Some(path)), Some(scope)) => scope.is_source(&path, content),
+            _ => false,
+        }
+    }
+
+    /// The same for what is in a folder of it.
+    pub(super) fn touches_sources(&self, folder: &VaultPath, folded: &FoldedPath) -> bool {
+        match (self.lies(folder, folded), &self.scope) {
+            (InnerPosition::Inside(Some(folder)), Some(scope)) => scope.touches_sources(&folder),
+            _ => false,
+        }
     }
 
     fn asked(

@@ -1,6 +1,6 @@
 //! The configured policy of a vault.
 
-use super::{PathDenied, PathGlobs, PathPrefix, fold::FoldedPath, fold::PathWanted};
+use super::{PathDenied, PathGlobs, PathPrefix, SourceRules, fold::FoldedPath, fold::PathWanted};
 
 /// What the owner of the server configured for one vault.
 #[derive(Clone, Debug, Default)]
@@ -12,6 +12,8 @@ pub struct Policy {
     /// Wins over both.
     pub deny: Vec<PathPrefix>,
     pub read_only: bool,
+    /// Notes that may be created and then stay as they are.
+    pub sources: SourceRules,
     /// Files that decide about the server, closed as hidden ones are.
     pub own_files: Vec<PathPrefix>,
     /// Which parts of this vault are open; `None` means everything.

@@ -118,6 +118,7 @@ impl FixingVault<'_, '_, '_> {
     fn apply(&mut self, fix: &FindingFix, wanted: &BTreeSet<VaultPath>) -> Result<(), Reason> {
         match fix {
             FindingFix::Trash { path } => {
+                // A link that was just mended would lead nowhere again.
                 if wanted.contains(path) {
                     let error = EditError::LinkLost { target: path.to_string() };
                     return Err(Reason::EditRefused { path: path.clone(), error });
@@ -127,6 +128,9 @@ impl FixingVault<'_, '_, '_> {
                 Ok(())
             }
             FindingFix::Rename { from, to } => {
+                if self.view.is_source(from, self.view.read(from).ok().as_deref()) {
+                    return Err(Reason::SourceFixed { path: from.clone() });
+                }
                 self.moved.insert(from.clone(), to.clone());
                 Ok(())
             }
@@ -134,6 +138,7 @@ impl FixingVault<'_, '_, '_> {
                 let (notes, format) = (self.notes, self.format);
                 let linkpath = |form| linkpath_for(notes, to, source, format, form);
                 self.edit(std::slice::from_ref(source), |document| {
+                    // Both spellings are computed, because a note may have links of either form.
                     relinked(document, target, [linkpath(LinkForm::Wiki), linkpath(LinkForm::Markdown)], *keeps_words)
                 })
             }
@@ -147,9 +152,14 @@ impl FixingVault<'_, '_, '_> {
     }
 
     fn read(&self, path: &VaultPath) -> Result<Arc<File>, Reason> {
-        match reading::source(self.view, path)? {
-            LinkSource::File(file) => Ok(file),
-            LinkSource::Gone | LinkSource::Unread => reading::read_exactly(self.view, path),
+        let file = match reading::source(self.view, path)? {
+            LinkSource::File(file) => file,
+            LinkSource::Gone | LinkSource::Unread => reading::read_exactly(self.view, path)?,
+        };
+        // Only this finding is left; the judge would refuse all of them.
+        match self.view.is_source(path, Some(&file)) {
+            true => Err(Reason::SourceFixed { path: path.clone() }),
+            false => Ok(file),
         }
     }
 
@@ -159,9 +169,11 @@ impl FixingVault<'_, '_, '_> {
         paths: &[VaultPath],
         edit: impl Fn(&Document) -> Result<Document, EditError>,
     ) -> Result<(), Reason> {
+        // Collected first: if one note refuses, none of them is changed.
         let mut edited = Vec::new();
         for path in paths.iter().filter(|path| !self.trashed.contains_key(*path)) {
             self.context.check()?;
+            // On top of earlier fixes of the same note, so that all of them are in one write.
             let known = self.edited.get(path).cloned();
             let mut note = match known {
                 Some(known) => known,
@@ -182,6 +194,7 @@ impl FixingVault<'_, '_, '_> {
         let mut all = ChangeSet::default();
         for (path, EditedNote { before, document }) in self.edited {
             let content = document.content().clone();
+            // Two fixes can cancel each other out.
             if before.content != content {
                 let change = Change::Write { path, before, guard: ContentGuard::Plan, content };
                 self.context.budget.gather(&change)?;
@@ -200,6 +213,7 @@ impl FixingVault<'_, '_, '_> {
         let ahead = self.view.with(&all);
         let (rewrites, _) = FileMoving::new(self.context, &ahead, self.moved.clone(), BTreeSet::new())?
             .rewrites(self.context, &ahead)?;
+        // Files that move are written as part of their move, all others on their own.
         let (own, others): (Vec<_>, Vec<_>) =
             rewrites.into_iter().partition(|rewrite| self.moved.contains_key(&rewrite.path));
         let mut own: BTreeMap<VaultPath, _> = own.into_iter().map(|rewrite| (rewrite.path, rewrite.content)).collect();
@@ -231,6 +245,7 @@ fn relinked(
     let leads_there = |text: &str, link: &Link| link.internal && folded_name(&link.target(text)) == wanted;
     let path_of = |kind: LinkKind| if kind == LinkKind::Wiki { wiki.as_str() } else { markdown.as_str() };
     // Which links have no words but their target, by their place among all links.
+    // The index of a link stays the same when targets change, unlike its position.
     let mut wordless: Vec<(usize, String)> = Vec::new();
     let mut retargeted: Vec<LinkRetarget<'_>> = Vec::new();
     let note = document.note();
@@ -242,6 +257,7 @@ fn relinked(
     }
     let definitions = note.definitions.iter().filter(|definition| leads_there(note.text, &definition.as_link()));
     retargeted.extend(definitions.map(|definition| LinkRetarget::definition(definition, &markdown)));
+    // Edits are applied in the order of the text.
     retargeted.sort_by_key(|link| link.destination.start);
     let in_properties: Vec<_> =
         note.property_links().into_iter().filter(|property| leads_there(&property.value, &property.link)).collect();
@@ -253,6 +269,7 @@ fn relinked(
         edited = edited.retarget_property_link(&path, &link)?.document;
         let words = property.link.alias.is_none().then(|| &property.value[property.link.path.clone()]);
         let words = words.filter(|_| keeps_words && property.link.kind == LinkKind::Wiki);
+        // Read again: the edit before has moved everything behind it.
         let current = edited.note().property_links().into_iter().find(|found| found.key == property.key);
         if let (Some(words), Some(current)) = (words, current)
             && let Some(front) = current.value.trim_end().strip_suffix("]]")
@@ -294,6 +311,7 @@ fn with_property_as(document: &Document, property: &str, to: PropertyKind) -> Re
     let wanted = property.to_lowercase();
     let properties = document.properties().map_err(lapidary_note::PropertyError::from)?;
     let mut edited = document.clone();
+    // Names that differ only in case are one property for Obsidian.
     for (name, value) in properties.iter().filter(|(name, _)| name.to_lowercase() == wanted) {
         if let Some(value) = property_kinds::converted(value, to) {
             let path = PropertyPath::name(name);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use lapidary_note::counted;
 use lapidary_operation::{Reason, quote::quoted};
-use lapidary_query::{Row, Value};
+use lapidary_query::Row;
 use lapidary_vault::{FileRow, VaultPath};
 
 use super::{CheckedVault, FindingFix, FindingKind};
@@ -17,6 +17,7 @@ impl CheckedVault<'_, '_, '_> {
     pub(super) fn property_types(&mut self) -> Result<(), Reason> {
         for (key, property) in property_kinds::of_vault(self.context, self.notes, None, None)? {
             let Some((usual, differing)) = property.disagreement() else { continue };
+            // With two notes, none of the kinds is the usual one.
             if property.note_count() < FEWEST_NOTES {
                 continue;
             }
@@ -26,9 +27,11 @@ impl CheckedVault<'_, '_, '_> {
             let says = format!("{} is {}", quoted(&property.name), kinds.join(", "));
             let paths: Vec<&VaultPath> = differing.iter().map(|(_, path)| *path).collect();
             let fix = match () {
+                // One value that cannot be converted would leave the property as mixed as before.
                 () if !paths.iter().all(|path| self.is_convertible(path, &key, usual)) => {
                     Err("not every value can be converted without losing something")
                 }
+                // A fix changes all of them or none.
                 () if !paths.iter().all(|path| self.view.may_write(path).is_ok()) => {
                     Err("some notes may not be changed")
                 }
@@ -51,7 +54,7 @@ impl CheckedVault<'_, '_, '_> {
             if name.to_lowercase() != key {
                 return std::ops::ControlFlow::Continue(());
             }
-            is_convertible = yaml_of(&read()).is_some_and(|value| property_kinds::converted(&value, to).is_some());
+            is_convertible = property_kinds::is_convertible(&read(), to);
             std::ops::ControlFlow::Break(())
         });
         is_convertible
@@ -63,6 +66,7 @@ impl CheckedVault<'_, '_, '_> {
         for path in self.note_paths() {
             for tag in self.notes.digest(path).into_iter().flat_map(|digest| digest.written_tags()) {
                 let paths = tags.entry(tag.name.to_lowercase()).or_default().entry(tag.name).or_default();
+                // A note may have the same spelling many times; its path is kept once.
                 if paths.last() != Some(&path) {
                     paths.push(path);
                 }
@@ -76,6 +80,7 @@ impl CheckedVault<'_, '_, '_> {
                 .filter(|(name, _)| *name != usual)
                 .flat_map(|(_, notes)| notes.iter().copied())
                 .collect();
+            // A note may have several of the other spellings.
             notes.sort_unstable();
             notes.dedup();
             let shown: Vec<String> = spellings
@@ -92,19 +97,4 @@ impl CheckedVault<'_, '_, '_> {
             self.add(FindingKind::TagCase, &[&key], &notes, shown.join(", "), fix);
         }
     }
-}
-
-/// A value as YAML; none for those that are never converted.
-fn yaml_of(value: &Value) -> Option<lapidary_note::YamlValue> {
-    use lapidary_note::YamlValue;
-    use lapidary_query::Number;
-    Some(match value {
-        Value::Boolean(value) => YamlValue::Bool(*value),
-        Value::Number(Number::Integer(number)) => YamlValue::Integer(*number),
-        Value::Number(Number::Float(number)) => YamlValue::Float(*number),
-        Value::Text(text) => YamlValue::Text(text.clone()),
-        Value::Null | Value::Date(_) | Value::Duration(_) | Value::Link(_) | Value::List(_) | Value::Object(_) => {
-            return None;
-        }
-    })
 }

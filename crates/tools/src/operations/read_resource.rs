@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     ResourceUri, VaultResource,
-    resources::{read_file, read_tags, status},
+    resources::{read_file, read_guide, read_tags, status},
 };
 
 /// Reads the resource that a URI names.
@@ -35,7 +35,7 @@ impl ReadOperation for ReadResource {
             // The status says only whether the vaults can be used, so it is available whatever tools are on.
             VaultResource::Status => None,
             VaultResource::Tags => Some(ToolGroup::Vault),
-            VaultResource::File(_) => Some(ToolGroup::Read),
+            VaultResource::Guide | VaultResource::File(_) => Some(ToolGroup::Read),
         })
     }
 
@@ -43,7 +43,7 @@ impl ReadOperation for ReadResource {
         let ResourceUri { resource, vault } = ResourceUri::parse(&self.uri)?;
         Ok(match resource {
             VaultResource::Status => VaultChoice::States,
-            VaultResource::Tags | VaultResource::File(_) => VaultChoice::One(vault),
+            VaultResource::Tags | VaultResource::Guide | VaultResource::File(_) => VaultChoice::One(vault),
         })
     }
 
@@ -52,6 +52,7 @@ impl ReadOperation for ReadResource {
             (VaultResource::Status, OpenedVaults::States(states)) => status(context, states)?,
             (VaultResource::Status, _) => return Err(bug!("the status was requested without the state of the vaults")),
             (VaultResource::Tags, vaults) => read_tags(context, vaults.one()?)?,
+            (VaultResource::Guide, vaults) => read_guide(context, vaults.one()?)?,
             (VaultResource::File(path), vaults) => read_file(context, vaults.one()?, &path)?,
         };
         Ok(ReadPayload::Contents(contents))

@@ -33,7 +33,9 @@ impl ReadOperation for Subscribe {
     fn group(&self) -> Result<Option<ToolGroup>, Reason> {
         match ResourceUri::parse(&self.uri)?.resource {
             VaultResource::File(_) => Ok(Some(ToolGroup::Read)),
-            VaultResource::Tags | VaultResource::Status => Err(Reason::ResourceUnknown { uri: self.uri.clone() }),
+            VaultResource::Tags | VaultResource::Guide | VaultResource::Status => {
+                Err(Reason::ResourceUnknown { uri: self.uri.clone() })
+            }
         }
     }
 

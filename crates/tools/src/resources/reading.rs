@@ -7,11 +7,12 @@ use lapidary_operation::{
     bug,
 };
 use lapidary_toolkit::{
+    owner_guide,
     reading::{self, NOT_UTF8},
     tags,
     whole::NoteContents,
 };
-use lapidary_vault::{File, VaultPath, View};
+use lapidary_vault::{File, VaultPath, View, store::Capabilities};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -54,7 +55,7 @@ fn note(path: &VaultPath, file: &File) -> Result<ResourceBody, Reason> {
     let shown = reading::show(path, file)?;
     let mut notices = Vec::new();
     notices.extend(shown.is_lossy().then(|| NOT_UTF8.to_owned()));
-    let whole = NoteContents::of(&shown.note(), file, &shown, &mut notices);
+    let whole = NoteContents::of(file, &shown, &mut notices);
     json_contents(&NoteJson {
         path: path.to_string(),
         whole,
@@ -98,10 +99,22 @@ pub(crate) fn read_tags(context: &Context<'_>, view: &View) -> Result<ResourceBo
     json_contents(&json!({ "tags": tags }))
 }
 
-/// Whether the server is usable. The app is never contacted, so there is no version of it.
+/// The owner's guide, whole.
+pub(crate) fn read_guide(context: &Context<'_>, view: &View) -> Result<ResourceBody, Reason> {
+    match owner_guide::find(context, view, usize::MAX)? {
+        Some(guide) => json_contents(&json!({
+            "path": guide.path.as_str(),
+            "content": guide.text,
+            "contentHash": guide.hash.to_string(),
+        })),
+        None => json_contents(&json!({ "notice": owner_guide::NONE })),
+    }
+}
+
 /// How long an app may take to say how it is.
 const APP_STATUS_TIME: Duration = Duration::from_secs(2);
 
+/// Whether each vault is usable, what its place can promise, and how its app is.
 pub(crate) fn status(context: &Context<'_>, vaults: &[VaultState]) -> Result<ResourceBody, Reason> {
     let usable = vaults.iter().all(|vault| vault.problem.is_none());
     let mut states = Vec::new();
@@ -114,7 +127,11 @@ pub(crate) fn status(context: &Context<'_>, vaults: &[VaultState]) -> Result<Res
             .app
             .as_ref()
             .map_or(Err(AppFault::SwitchedOff), |app| app.status(context.cancel.left().min(APP_STATUS_TIME)));
-        states.push(json!({ "name": vault.name, "status": status, "app": app_state(&asked) }));
+        let mut state = json!({ "name": vault.name, "status": status, "app": app_state(&asked) });
+        if let Some(capabilities) = &vault.capabilities {
+            state["capabilities"] = shown_capabilities(capabilities);
+        }
+        states.push(state);
         reached = reached.or(asked.ok());
     }
     let mut contents = json!({
@@ -133,6 +150,16 @@ pub(crate) fn status(context: &Context<'_>, vaults: &[VaultState]) -> Result<Res
         contents["manifest"] = shown_manifest(&manifest);
     }
     json_contents(&contents)
+}
+
+/// What the place of a vault can promise, for programs.
+pub fn shown_capabilities(capabilities: &Capabilities) -> Value {
+    json!({
+        "compareAndSwap": capabilities.compare_and_swap,
+        "atomicMany": capabilities.atomic_many,
+        "durable": capabilities.durable,
+        "checkpoints": capabilities.checkpoints,
+    })
 }
 
 /// The app of a vault, or why it cannot be used.

@@ -8,6 +8,7 @@ use lapidary_toolkit::reading::parse_path;
 use lapidary_vault::VaultPath;
 
 pub(super) const TAGS: &str = "obsidian://tags";
+pub(super) const GUIDE: &str = "obsidian://guide";
 pub(super) const STATUS: &str = "obsidian://status";
 const OF_VAULT: &str = "?vault=";
 
@@ -16,6 +17,7 @@ const OF_VAULT: &str = "?vault=";
 pub enum VaultResource {
     File(VaultPath),
     Tags,
+    Guide,
     Status,
 }
 
@@ -35,6 +37,7 @@ impl ResourceUri {
         };
         let resource = match place {
             TAGS => VaultResource::Tags,
+            GUIDE => VaultResource::Guide,
             STATUS => VaultResource::Status,
             _ => match place.strip_prefix(FILE_URIS) {
                 Some(path) => VaultResource::File(parse_path(&decoded(path))?),

@@ -5,7 +5,7 @@ use std::{cell::Cell, time::Duration};
 use lapidary_note::{ContentHash, EditError, ExpectedHash, PatchError, PatchMismatch, PropertyError};
 use lapidary_operation::{
     AppFault, AppNeed, ArchiveProblem, ArgumentProblem, BlockCandidate, DecodeFault, DiskFault, FilePart,
-    HeadingCandidate, Interruption, NameWanted, NearText, OffReason, PartCandidates, PathRefusal, Reason,
+    HeadingCandidate, Interruption, NameWanted, NearText, OffReason, PartCandidates, PathRefusal, Reason, ShapeProblem,
     TaskCandidate, ToolGroup, bug, quote::Prose,
 };
 use lapidary_vault::{JoinError, PathDenied, PathError, PathPrefix, VaultPath, store::RemoteFault};
@@ -120,6 +120,26 @@ fn of_paths() -> Vec<Reason> {
     let invalid = [PathError::Empty, PathError::Escapes, PathError::ControlCharacter, PathError::TooLong];
     all.extend(invalid.map(|problem| Reason::PathInvalid { given: word("../a.md"), problem }));
     all.extend([
+        Reason::SourceFixed { path: path("Sources/a.md") },
+        Reason::SchemaMismatch {
+            path: path("Meetings/a.md"),
+            problems: vec![
+                ShapeProblem::MissingProperty { property: word("date") },
+                ShapeProblem::WrongType {
+                    property: word("rating"),
+                    expected: "a number",
+                    found: Some(("text", word("four"))),
+                },
+                ShapeProblem::NotAllowed {
+                    property: word("status"),
+                    allowed: names(&["open", "done"]),
+                    found: Some(word("late")),
+                },
+                ShapeProblem::MissingHeading { heading: word("Decisions") },
+            ],
+        },
+        Reason::SchemaInvalid { path: path("Schemas/a.md"), problem: "`for` is missing".into() },
+        Reason::SchemasOff { tool: "schema_save" },
         Reason::NoteMissing { path: path("a.md"), suggestions: Vec::new() },
         Reason::NoteMissing { path: path("a.md"), suggestions: vec![path("A.md"), path("b/a.md")] },
         Reason::AmbiguousPath { path: path("a.md"), matches: vec![path("A.md"), path("á.md")] },

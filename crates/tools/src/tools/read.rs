@@ -16,3 +16,4 @@ pub(super) mod note_context;
 pub(super) mod notes_read;
 pub(super) mod obsidian_get_note;
 pub(super) mod outline;
+pub(super) mod vault_guide;

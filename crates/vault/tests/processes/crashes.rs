@@ -13,7 +13,11 @@ use std::{
     time::Duration,
 };
 
-use lapidary_vault::{Scope, VaultNews, VaultPath, View, store::StepObserver};
+use lapidary_note::ContentHash;
+use lapidary_vault::{
+    Scope, VaultNews, VaultPath, View,
+    store::{CallKey, ChangeOrigin, StepObserver},
+};
 
 use crate::{
     random::Random,
@@ -24,6 +28,11 @@ use crate::{
 /// Where a child process finds its task.
 const VICTIM: &str = "LAPIDARY_TEST_CRASH";
 const ACKNOWLEDGED: &str = "acknowledged";
+
+/// A call that its caller sends again if no answer comes.
+fn keyed() -> ChangeOrigin {
+    ChangeOrigin { call: Some(CallKey { key: ContentHash::of(b"key"), call: ContentHash::of(b"call") }), ..origin() }
+}
 
 /// Ends the process without any of its usual cleanup.
 fn die() -> ! {
@@ -42,7 +51,7 @@ fn be_a_victim(order: &str) -> ! {
     let view = view(&vault);
     let turn = vault.turn(&|| true).unwrap();
     if let Some(scenario) = SCENARIOS.iter().find(|known| known.name == scenario) {
-        turn.commit(&scenario.change_set(&view), &Scope::default(), &origin()).unwrap();
+        turn.commit(&scenario.change_set(&view), &Scope::default(), &keyed()).unwrap();
     }
     std::fs::write(around.join(ACKNOWLEDGED), "").unwrap();
     die()
@@ -74,7 +83,7 @@ fn calls_of(scenario: &Scenario) -> usize {
     });
     let vault = open(place.around.path(), Some(observer));
     let set = scenario.change_set(&view(&vault));
-    vault.turn(&|| true).unwrap().commit(&set, &Scope::default(), &origin()).unwrap();
+    vault.turn(&|| true).unwrap().commit(&set, &Scope::default(), &keyed()).unwrap();
     calls.load(Ordering::SeqCst)
 }
 
@@ -131,6 +140,11 @@ fn assert_settled(place: &Place, scenario: &Scenario, about: &str) -> bool {
     }
     assert_eq!(steps_written_down(place), 0, "{about}: the ledger is not settled");
     assert_old_texts_are_kept(&view, scenario, is_after, about);
+    // Sent again, the call is recognised if it was made, and made if it was not. Its answer died with the server.
+    let made = vault.made_by(&ContentHash::of(b"key"), origin().time, &Scope::default()).unwrap();
+    // Nor its checkpoint, for callers that may not read the trash of the vault.
+    let made = made.map(|made| (made.call, made.reply));
+    assert_eq!(made, is_after.then(|| (ContentHash::of(b"call"), None)), "{about}");
     assert_trash(place, scenario, is_after, about);
     // And work continues.
     let set = lapidary_vault::ChangeSet::one(create("afterwards.md", "x"));

@@ -1,20 +1,32 @@
 //! A vault that is reached through Obsidian: whether it answers, and as whom it takes us.
 
 use lapidary_config::{ChosenVault, Config, RemoteVault};
-use lapidary_plugin::PluginError;
+use lapidary_plugin::{PluginConnection, PluginError, RemoteBackend};
 
-use super::finding::Finding;
+use super::finding::{Finding, FindingLevel};
 use crate::remote_vault;
 
 const WHAT: &str = "Obsidian";
+const PROMISES: &str = "promises";
 
-pub(super) fn look(vault: &ChosenVault, remote: &RemoteVault, config: &Config) -> Finding {
+pub(super) fn look(vault: &ChosenVault, remote: &RemoteVault, config: &Config) -> Vec<Finding> {
     let connection = match remote_vault::connection(vault, remote, config) {
+        // A person waits, so one try has to do.
         Ok(connection) => connection.without_retries(),
         Err(problem) => {
-            return Finding::failure(WHAT, problem.to_string(), "correct it; the server does not start with it");
+            let advice = "correct it; the server does not start with it";
+            return vec![Finding::failure(WHAT, problem.to_string(), advice)];
         }
     };
+    let answer = answer(&connection);
+    match answer.level {
+        FindingLevel::Ok => vec![answer, promises(&connection)],
+        FindingLevel::Warning | FindingLevel::Failure => vec![answer],
+    }
+}
+
+/// Whether it answers.
+fn answer(connection: &PluginConnection) -> Finding {
     let url = connection.url();
     match connection.status() {
         Ok(status) if status.is_authenticated => {
@@ -32,10 +44,27 @@ pub(super) fn look(vault: &ChosenVault, remote: &RemoteVault, config: &Config) -
             "name the plugin's certificate as `certificate` of the vault in lapidary.toml, or set OBSIDIAN_VERIFY_SSL=false if \
              Obsidian runs on this computer",
         ),
+        // A warning: the app may simply not run now, which is not a mistake in the settings.
         Err(error) => Finding::warning(
             WHAT,
             format!("{url}: {error}"),
             "open the vault in Obsidian with the plugin Local REST API; until then every call is refused",
         ),
+    }
+}
+
+/// What it cannot promise, which a folder can.
+fn promises(connection: &PluginConnection) -> Finding {
+    let names_versions = connection.names_versions();
+    let unpromised = remote_vault::unpromised(&RemoteBackend::promised(matches!(names_versions, Ok(Some(true)))));
+    let found = format!("not as in a folder: {}", unpromised.unwrap_or_default());
+    match names_versions {
+        Ok(Some(false)) => {
+            let advice = "update the plugin Local REST API: from version 6 on it names the versions of files, so that nothing is \
+                          overwritten unseen";
+            Finding::warning(PROMISES, found, advice)
+        }
+        Ok(_) => Finding::ok(PROMISES, found),
+        Err(error) => Finding::warning(PROMISES, format!("not known: {error}"), "look again when Obsidian answers"),
     }
 }

@@ -3,6 +3,7 @@
 use lapidary_tools::ReasonKind;
 
 pub(super) fn owner_step(kind: ReasonKind) -> &'static str {
+    // Only reasons that an owner can do something about; a new one falls to the last arm until it gets a step.
     match kind {
         ReasonKind::ToolDisabled => {
             "`lapidary tools` shows which tools are on. They are chosen by the settings `tools.include`, `tools.exclude` and \
@@ -21,6 +22,13 @@ pub(super) fn owner_step(kind: ReasonKind) -> &'static str {
         ReasonKind::PathForbidden => {
             "`lapidary config show` shows which paths are open; `.lapidaryignore` and `.lapidaryprotect` in the vault close \
              more. Open the path there if clients may have it."
+        }
+        ReasonKind::SourceFixed => {
+            "Sources are named by `access.source_paths` and `access.source_marks`. Change the note in Obsidian, or take it out \
+             of them."
+        }
+        ReasonKind::SchemaMismatch | ReasonKind::SchemaInvalid => {
+            "Schemas are the notes in `schema_folder`. Change `on_mismatch` there to `notice` if such changes should be made."
         }
         ReasonKind::NoteMissing | ReasonKind::DirectoryMissing | ReasonKind::AmbiguousPath => {
             "`lapidary search WORDS` shows the paths of notes."

@@ -47,6 +47,7 @@ async fn show(
 ) -> Response {
     let is_split = query(&request).get("view") == Some("split");
     let Some(pending) = find(&console, &id).await else { return gone(&console, &session).await };
+    // Without a form, so nothing is amended: this is the change as the client wants it.
     let state = review(&console, &pending, FormParameters::default()).await;
     match state {
         Some((state, _)) => draw(&console, &session, &pending, state, is_split, None).await,
@@ -65,7 +66,9 @@ async fn answer(
         Ok(form) => form,
         Err(response) => return response,
     };
+    // Looked up again, since it may have been answered in another window or by the command line.
     let Some(pending) = find(&console, &id).await else { return gone(&console, &session).await };
+    let mut is_action = false;
     let decision = match form.get("decision") {
         Some("reject") => {
             let words = form.get("words").map(|words| words.chars().take(MOST_WORDS).collect());
@@ -88,10 +91,12 @@ async fn answer(
                     return draw(&console, &session, &pending, state, is_split, Some(&words)).await;
                 }
             };
-            let ReviewState::Changes { digest, .. } = &state else {
+            let ReviewState::Changes { digest, files, action, .. } = &state else {
                 return draw(&console, &session, &pending, state, is_split, None).await;
             };
+            is_action = action.is_some() && files.is_empty();
             // What is approved is what was shown, to the byte. Anything else is shown first.
+            // The digest covers the amendment, so a form that was edited after the preview is shown once more.
             let digest = digest.parse().ok().filter(|_| approves && *digest == shown);
             match digest {
                 Some(digest) => ApprovalDecision::Approve { digest, amendment },
@@ -105,11 +110,12 @@ async fn answer(
         _ => return refused(StatusCode::BAD_REQUEST, "The form has no decision."),
     };
     let vault = pending.vault.clone();
+    // Decided in the executor like a decision on the command line: both see one queue.
     let Some(Ok(outcome)) = console.ask(move |executor| executor.decide(&pending, decision)).await else {
         return no_answer();
     };
     let frame = console.frame(ConsoleSection::APPROVALS, &session).await;
-    let (status, heading, text, checkpoint) = told(outcome);
+    let (status, heading, text, checkpoint) = told(outcome, is_action);
     let is_done = status == StatusCode::OK;
     let address = checkpoint.map(|id| address_of_change(&id, &vault));
     page(status, &AnswerPage { frame, heading, text: ShownText::block(&text), is_done, address })
@@ -171,7 +177,7 @@ async fn review(
     let preview = match console.ask(move |executor| executor.preview(&asked)).await? {
         Ok(preview) => preview,
         Err(outcome) => {
-            let reason = ShownText::block(&told(outcome).2);
+            let reason = ShownText::block(&told(outcome, false).2);
             return Some((ReviewState::Impossible { reason }, Ok(Amendment::default())));
         }
     };
@@ -180,8 +186,10 @@ async fn review(
         Ok(amended) => (amended, Ok(wanted)),
         Err(problem) => (preview.clone(), Err(problem)),
     };
+    // If the amendment is refused, the change is shown as the client wants it, with the reason above.
     let shown = amendment.clone().unwrap_or_default();
     let state = ReviewState::Changes {
+        action: preview.action.as_ref().map(|action| ShownText::sentence(&action.in_words())),
         files: files(&pending.vault, &preview, &amended, &shown),
         digest: amended.digest().to_string(),
         is_separable: preview.is_separable,
@@ -201,6 +209,7 @@ fn amendment(preview: &ChangePreview, form: &FormParameters) -> Amendment {
     let ticked: Vec<&str> = form.named("file-").filter_map(|number| form.get(&format!("file-{number}"))).collect();
     for change in &preview.changes.changes {
         let path = change.path();
+        // A tick box that is not ticked is not sent at all, so leaving out is the absence of a path.
         if preview.is_separable && preview.changes.changes.len() > 1 && !ticked.contains(&path.as_str()) {
             amendment.left_out.insert(path.clone());
             continue;
@@ -210,6 +219,7 @@ fn amendment(preview: &ChangePreview, form: &FormParameters) -> Amendment {
         // A field that was emptied is not sent.
         let given = form.get(&format!("text-{number}")).unwrap_or_default().replace("\r\n", "\n");
         // Not compared with what is planned now: a file that changed meanwhile must not make an edit of an old text.
+        // Compared with what the page was drawn from, which the form carries along.
         if form.get(&format!("planned-{number}")).is_some_and(|planned| planned != mark_of(&given)) {
             amendment.texts.insert(path.clone(), given);
         }
@@ -217,11 +227,19 @@ fn amendment(preview: &ChangePreview, form: &FormParameters) -> Amendment {
     amendment
 }
 
-/// The outcome of an answer, in words, with the checkpoint that takes it back.
-fn told(outcome: ApprovalOutcome) -> (StatusCode, &'static str, String, Option<String>) {
+/// The outcome of an answer, in words, with the checkpoint that takes it back. An action of the app changes no file here.
+fn told(outcome: ApprovalOutcome, is_action: bool) -> (StatusCode, &'static str, String, Option<String>) {
     let failed = |text: String| (StatusCode::CONFLICT, "Nothing was changed", text, None);
     match outcome {
+        // It may have been done all the same, if the app did not answer; the words say so.
+        ApprovalOutcome::Tried(reply) if reply.is_error && is_action => {
+            (StatusCode::CONFLICT, "It failed", words_of(&reply), None)
+        }
         ApprovalOutcome::Tried(reply) if reply.is_error => failed(words_of(&reply)),
+        ApprovalOutcome::Tried(_) if is_action => {
+            let text = "Obsidian has done it. The client is told when it asks again.";
+            (StatusCode::OK, "Approved", text.to_owned(), None)
+        }
         ApprovalOutcome::Tried(reply) => {
             let checkpoint = reply.facts().get("checkpoint").and_then(Value::as_str).map(str::to_owned);
             let text = "The change was made. The client is told when it asks again.";

@@ -23,6 +23,7 @@ pub(super) fn routes() -> Router<Console> {
 async fn show(State(console): ConsoleState, Extension(session): Extension<OpenSession>, request: Request) -> Response {
     let parameters = query(&request);
     let callers = console.callers().await;
+    // A caller that is gone is replaced by the owner here: this page only asks and changes nothing.
     let Some(caller) = client_choice::chosen(&callers, parameters.get("caller")).or(callers.first()) else {
         return no_answer();
     };
@@ -38,8 +39,10 @@ async fn show(State(console): ConsoleState, Extension(session): Extension<OpenSe
         match VaultPath::parse(&path) {
             Err(error) => problem = Some(ShownText::line(&format!("This is not a path in a vault: {error}"))),
             Ok(path) => {
+                // The owner's principal with the caller's grant: the grant is what decides.
                 let principal = Principal { grant: Arc::clone(&caller.grant), ..console.principal() };
                 let (tool, vault) = (tool.clone(), vault.clone());
+                // Asked of the stages that judge real calls, so the page cannot be of another opinion.
                 let asked = console.ask(move |executor| executor.access(&principal, &tool, vault.as_deref(), &path));
                 let Some(found) = asked.await else { return no_answer() };
                 verdicts = found;
@@ -55,6 +58,7 @@ async fn show(State(console): ConsoleState, Extension(session): Extension<OpenSe
         decides: decides(at),
     };
     let profile = |(name, most): (String, Effect)| {
+        // With all vaults, so that the number of tools does not depend on who looks.
         let view = console.0.owner.grants.whole_profile(&name).ok();
         let tools = view.map_or(0, |view| view.catalogue.on().count());
         ProfileRow { name: ShownText::line(&name), most: most.name(), tools }
@@ -83,7 +87,9 @@ fn shown(AccessVerdict { effect, decision, by }: &AccessVerdict, rules: &[Approv
         DecidedBy::NoRule if *effect == Effect::Read => "No rule is about it, and reading is allowed.".to_owned(),
         DecidedBy::NoRule => "No rule is about it, so the user has to approve it.".to_owned(),
         DecidedBy::Profile => "The profile does not go that far.".to_owned(),
+        DecidedBy::SchemaFolder => "It changes a schema, which is asked for.".to_owned(),
         DecidedBy::DeletionSetting => "The setting ask_before_deleting decides.".to_owned(),
+        DecidedBy::Guide => "It is your guide for assistants; a rule that names its path decides otherwise.".to_owned(),
         DecidedBy::Refusal(reason) => one_line(&reason.to_string()).replace('`', ""),
     };
     let (verdict, tone) = match decision {

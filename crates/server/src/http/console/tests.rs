@@ -1,5 +1,6 @@
 //! The pages as a browser gets them, in this process.
 
+mod acting;
 mod changing;
 mod drawing;
 mod finding;

@@ -50,6 +50,7 @@ const CODES: &[(u32, &str)] = &[
     (40510, "This method is for files, not for folders."),
     (40920, "The destination exists already."),
     (42200, "The target is named in more than one way; use one of them."),
+    (42901, "Too many failed authentication attempts."),
     (50010, "The search could not be prepared."),
     (50020, "The file operation failed."),
 ];
@@ -64,6 +65,7 @@ impl ApiError {
     /// A status for which the plugin has no code.
     pub(super) fn status(status: StatusCode) -> Self {
         let message = status.canonical_reason().unwrap_or("Error").to_owned();
+        // The plugin's codes are the status with two more digits; zeros mean none in particular.
         Self { code: u32::from(status.as_u16()) * 100, message }
     }
 
@@ -88,6 +90,7 @@ impl ApiError {
 
     /// Why the executor refused.
     pub(super) fn of(reason: &Reason) -> Self {
+        // What is not listed below is refused by a rule, and the reason says which.
         let forbidden = || Self::status(StatusCode::FORBIDDEN).with(reason);
         match reason {
             // To one who may not read it, a file is not there.
@@ -102,6 +105,7 @@ impl ApiError {
             Reason::FileExists { .. } | Reason::DestinationExists { .. } | Reason::NameTaken { .. } => {
                 Self::coded(40920)
             }
+            // As for `If-Match`: a version that has changed.
             Reason::Stale { current, .. } => Self::precondition(current.as_ref()),
             Reason::Overtaken { .. } | Reason::ChangedMeanwhile | Reason::KeepsChanging { .. } => {
                 Self::status(StatusCode::PRECONDITION_FAILED).with(reason)
@@ -110,7 +114,10 @@ impl ApiError {
             Reason::PatchRejected { problem, .. } => Self::coded(40080).with(problem),
             Reason::NotText { .. } | Reason::EditRefused { .. } => Self::coded(40080).with(reason),
             Reason::FrontmatterInvalid { problem, .. } => Self::coded(40005).with(problem),
-            Reason::InvalidArguments { .. } => Self::status(StatusCode::BAD_REQUEST).with(reason),
+            // As the plugin says it of a body that it cannot use.
+            Reason::InvalidArguments { .. } | Reason::SchemaMismatch { .. } | Reason::SchemaInvalid { .. } => {
+                Self::status(StatusCode::BAD_REQUEST).with(reason)
+            }
             Reason::FileTooLarge { .. }
             | Reason::ResultTooLarge { .. }
             | Reason::ChangeTooLarge { .. }
@@ -124,9 +131,10 @@ impl ApiError {
             | Reason::QueryFailed { .. }
             | Reason::QueryTooLarge { .. } => Self::coded(40070).with(reason),
             Reason::TokenRevoked => Self::coded(40101),
-            Reason::TooMany { .. } | Reason::Interrupted(_) => {
-                Self::status(StatusCode::SERVICE_UNAVAILABLE).with(reason)
-            }
+            Reason::TooMany { .. }
+            | Reason::Interrupted(_)
+            | Reason::AppUnavailable { .. }
+            | Reason::RemoteVault { .. } => Self::status(StatusCode::SERVICE_UNAVAILABLE).with(reason),
             Reason::Disk { .. } if reason.kind() == ReasonKind::NameInvalid => {
                 Self::status(StatusCode::BAD_REQUEST).with(reason)
             }
@@ -138,13 +146,15 @@ impl ApiError {
 }
 
 /// Obsidian's own folder, in any spelling that some disk takes for it.
-fn is_configuration(path: &str) -> bool {
+pub(super) fn is_configuration(path: &str) -> bool {
     let first = path.split('/').next().unwrap_or_default();
+    // Windows drops dots and blanks at the end of a name.
     first.trim_end_matches(['.', ' ']).eq_ignore_ascii_case(".obsidian")
 }
 
 /// The version of a file as a header.
 pub(super) fn entity_tag(hash: &ContentHash) -> HeaderValue {
+    // A version has only hexadecimal digits, so the alternative is never used.
     HeaderValue::from_str(&format!("\"{}\"", file_version(hash))).unwrap_or(HeaderValue::from_static("\"\""))
 }
 

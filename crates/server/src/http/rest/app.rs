@@ -24,7 +24,7 @@ impl RestApi {
         Ok(match found {
             RestOpenNote::Note(path) => Some(path),
             RestOpenNote::Nothing => None,
-            RestOpenNote::Unknown => self.active(&caller.vault),
+            RestOpenNote::Unknown => self.active(caller),
         })
     }
 
@@ -46,21 +46,25 @@ impl RestApi {
     ) -> Result<Response, ApiError> {
         match (&request.method, rest) {
             (&Method::GET | &Method::HEAD, "") => {
-                let listed = self.by_app(caller, "rest/commands", json!({})).await;
-                // Without the app there are none.
-                let commands = listed.ok().and_then(|mut answer| answer.remove("commands"));
+                let commands = match self.by_app(caller, "rest/commands", json!({})).await {
+                    Ok(mut answer) => answer.remove("commands"),
+                    // Without the app there are none.
+                    Err(reason) if reason.as_ref().is_some_and(has_no_app) => None,
+                    Err(reason) => return Err(reason.map_or_else(broken, |reason| ApiError::of(&reason))),
+                };
                 Ok(json_response(&json!({ "commands": commands.unwrap_or_else(|| json!([])) })))
             }
             (&Method::POST, _) => {
                 let RequestPath { parts, .. } = RequestPath::parse(rest)?;
+                // Exactly one part: a command's id has no slash.
                 let [id] = &parts.iter().filter(|part| !part.is_empty()).collect::<Vec<_>>()[..] else {
                     return Err(ApiError::not_found());
                 };
                 match self.by_app(caller, "rest/command", json!({ "commandId": id })).await {
                     Ok(_) => Ok(no_content()),
-                    Err(Some(
-                        Reason::CommandUnknown { .. } | Reason::AppUnavailable { .. } | Reason::ToolOff { .. },
-                    )) => Err(ApiError::not_found()),
+                    // The same answer for all: which commands exist is for callers with the right to them.
+                    Err(Some(Reason::CommandUnknown { .. })) => Err(ApiError::not_found()),
+                    Err(reason) if reason.as_ref().is_some_and(has_no_app) => Err(ApiError::not_found()),
                     Err(reason) => Err(reason.map_or_else(broken, |reason| ApiError::of(&reason))),
                 }
             }
@@ -82,5 +86,14 @@ impl RestApi {
             Outcome::Refused(refusal) => Err(Some(refusal.reason)),
             Outcome::Answered(_) | Outcome::Asked(_) | Outcome::Previewed(_) | Outcome::UnknownTool { .. } => Err(None),
         }
+    }
+}
+
+/// Whether no app can be asked here: it does not run, or the owner has switched its commands off.
+fn has_no_app(reason: &Reason) -> bool {
+    match reason {
+        Reason::AppUnavailable { fault, .. } => fault.is_absence(),
+        Reason::ToolOff { .. } => true,
+        _ => false,
     }
 }

@@ -11,7 +11,7 @@ use super::{
     RestApi,
     api_error::{ApiError, json_response},
     broken,
-    request_path::RequestPath,
+    request_path::{RequestPath, query_value},
     rest_caller::RestCaller,
     rest_request::RestRequest,
 };
@@ -40,7 +40,10 @@ impl RestApi {
         request: &RestRequest,
         rest: &str,
     ) -> Result<Response, ApiError> {
-        let at = RequestPath::parse_in_vault(rest)?;
+        let at = RequestPath::parse_in_vault(rest)?.of_file();
+        if at.is_configuration() {
+            return Err(ApiError::coded(40321));
+        }
         let given = at.file().filter(|path| !path.is_empty()).ok_or_else(ApiError::not_found)?;
         let path = match self.find(caller, &at).await? {
             RestPlace::File { path, rest, .. } if rest.is_empty() => path,
@@ -48,20 +51,23 @@ impl RestApi {
             RestPlace::Folder(_) => return Err(ApiError::coded(40510)),
             RestPlace::Nothing => self.open_by_name(caller, given).await?,
         };
-        let new_leaf = request.query.split('&').any(|pair| pair == "newLeaf=true");
+        let new_leaf = query_value(&request.query, "newLeaf");
+        let new_leaf = new_leaf.is_some_and(|value| !value.is_empty() && !value.eq_ignore_ascii_case("false"));
         self.show(caller, &path, new_leaf).await?;
-        self.open(&caller.vault, path);
+        self.open(caller, path);
         Ok(json_response(&Value::from("")))
     }
 
     /// A note named without its ending, or a new one.
     async fn open_by_name(&self, caller: &RestCaller, given: String) -> Result<VaultPath, ApiError> {
+        // A name with a dot has an ending, whichever it is.
         let has_ending = given.rsplit('/').next().is_some_and(|name| name.contains('.'));
         let named = if has_ending { given } else { format!("{given}.md") };
         let path = VaultPath::parse(&named).map_err(|_| ApiError::coded(40021))?;
         if let RestPlace::File { path, .. } = self.find(caller, &path_of(&path, Vec::new())).await? {
             return Ok(path);
         }
+        // `mustBeNew`, because another program may create it in between.
         let arguments = json!({ "path": path.as_str(), "content": "", "mustBeNew": true });
         self.change(caller, "rest/write", arguments).await?;
         Ok(path)
@@ -81,6 +87,7 @@ impl RestApi {
         let period = parts.remove(0);
         let period = Period::ALL.into_iter().find(|known| known.name() == period);
         let period = period.ok_or_else(|| ApiError::coded(40460))?;
+        // A date is three parts; what follows addresses a part of the note.
         let day = match parts.get(..3).and_then(numbers) {
             Some((year, month, day)) => {
                 parts.drain(..3);
@@ -88,6 +95,7 @@ impl RestApi {
             }
             None => None,
         };
+        // Only methods that write make a missing note.
         let makes = [Method::PUT, Method::POST, Method::PATCH].contains(&request.method);
         let operation = FindPeriodic { vault: caller.vault.clone(), period, day, must_exist: !makes };
         let RestPayload::Periodic(found) = self.read(caller, operation).await? else { return Err(broken()) };
@@ -100,6 +108,7 @@ impl RestApi {
                 done => drop(done?),
             }
         }
+        // Empty parts come from doubled slashes.
         parts.retain(|part| !part.is_empty());
         self.file(caller, request, path_of(&path, parts), Some(&path)).await
     }

@@ -1,7 +1,7 @@
 //! The path of a request: split at its slashes first, and each part decoded by itself, so that an encoded slash stays in its
 //! part.
 
-use super::api_error::ApiError;
+use super::api_error::{ApiError, is_configuration};
 
 /// The decoded parts of a path below an endpoint.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -28,6 +28,7 @@ impl RequestPath {
     /// The same of something in the vault.
     pub(super) fn parse_in_vault(raw: &str) -> Result<Self, ApiError> {
         let path = Self::parse(raw)?;
+        // After decoding, so that `%2e%2e` is seen as what it is.
         match path.parts.iter().any(|part| leads_out(part)) {
             true => Err(ApiError::coded(40021)),
             false => Ok(path),
@@ -36,8 +37,20 @@ impl RequestPath {
 
     /// The parts as one path of a file; `None` if one of them cannot be a name.
     pub(super) fn file(&self) -> Option<String> {
+        // A slash that was encoded belongs to one name, and no file has it.
         let is_name = |part: &String| !part.is_empty() && !part.contains('/');
         self.parts.iter().all(is_name).then(|| self.parts.join("/"))
+    }
+
+    /// The same for an endpoint that has no parts of files: a slash counts, however it is written.
+    pub(super) fn of_file(self) -> Self {
+        let parts = self.parts.iter().flat_map(|part| part.split('/')).map(str::to_owned).collect();
+        Self { parts, ..self }
+    }
+
+    /// Whether it is in Obsidian's own folder, which is not served, whatever is in it.
+    pub(super) fn is_configuration(&self) -> bool {
+        self.parts.first().is_some_and(|first| is_configuration(first))
     }
 
     /// Whether a part is the word for a kind of target.
@@ -60,6 +73,7 @@ pub(super) fn decoded(text: &str) -> Option<String> {
     while let Some(byte) = rest.next() {
         bytes.push(match byte {
             b'%' => {
+                // Also `None` at the end: `%4` is not a character.
                 let mut digit = || char::from(rest.next()?).to_digit(16);
                 u8::try_from(digit()? * 16 + digit()?).ok()?
             }
@@ -79,6 +93,7 @@ pub(super) fn encoded(text: &str) -> String {
     for byte in text.bytes() {
         match byte {
             b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' => encoded.push(char::from(byte)),
+            // The characters that `encodeURIComponent` leaves as they are.
             b'-' | b'_' | b'.' | b'!' | b'~' | b'*' | b'\'' | b'(' | b')' => encoded.push(char::from(byte)),
             byte => encoded += &format!("%{byte:02X}"),
         }
@@ -90,6 +105,7 @@ pub(super) fn encoded(text: &str) -> String {
 pub(super) fn query_value(query: &str, name: &str) -> Option<String> {
     let mut values = query.split('&').filter_map(|pair| {
         let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
+        // In a query a plus is a blank.
         (decoded(&key.replace('+', " "))? == name).then_some(value)
     });
     let value = values.next()?;

@@ -40,6 +40,7 @@ impl VaultKey {
         let settings = settings_of(vault)?;
         let key = settings.key?;
         let header = settings.key_header.and_then(|name| name.parse().ok());
+        // With one vault the grant names none, like that of a caller without a token.
         let own = is_one_of_several.then(|| vec![vault.name.clone()]);
         let rights = TokenRights { vaults: own, ..TokenRights::default() };
         let grant = grants.grant(&rights).inspect_err(|error| tracing::warn!("{error}")).ok()?;
@@ -79,6 +80,7 @@ pub(crate) struct PluginPorts {
 impl PluginPorts {
     /// As the settings of the first vault say, or the usual ones.
     pub(crate) fn of_vaults(vaults: &[ChosenVault]) -> Self {
+        // The first vault that has the plugin: a program looks for one server at one port.
         let settings = vaults.iter().find_map(settings_of);
         settings.map_or(Self { tls: 27124, plain: 27123 }, |found| Self { tls: found.port, plain: found.plain_port })
     }
@@ -97,6 +99,13 @@ pub(super) struct RestCaller {
     pub(super) has_weak_key: bool,
 }
 
+impl RestCaller {
+    /// What its open note is kept under.
+    pub(super) fn seat(&self) -> (String, String) {
+        (self.limited_as.clone(), self.vault.clone())
+    }
+}
+
 /// Everyone who may call.
 pub(crate) struct RestCallers {
     pub(crate) keys: Vec<VaultKey>,
@@ -110,6 +119,7 @@ pub(crate) struct RestCallers {
 impl RestCallers {
     /// Whether a request has a key, which may be a wrong one.
     pub(super) fn has_key(&self, headers: &HeaderMap) -> bool {
+        // Each vault may have its key in another header.
         let names = self.keys.iter().map(|key| &key.header).chain([&header::AUTHORIZATION]);
         names.into_iter().any(|name| headers.contains_key(name))
     }
@@ -135,6 +145,7 @@ impl RestCallers {
             });
         }
         let client = self.clients.find(headers).await.ok()??;
+        // A token for several vaults means the first of them, because these addresses cannot name one.
         let granted = client.grant.vaults.as_ref().and_then(|vaults| vaults.first().cloned());
         let vault = granted.unwrap_or_else(|| self.first_vault.clone());
         let limited_as = client.key.clone();

@@ -5,6 +5,7 @@ mod endpoints;
 mod files;
 mod patches;
 mod searches;
+mod with_app;
 
 use std::{collections::BTreeMap, sync::Arc};
 

@@ -55,6 +55,11 @@ fn nothing_reveals_files_that_are_not_allowed_to_a_token_of_another_issuer() {
 }
 
 #[test]
+fn nothing_reveals_files_of_a_remote_vault_closed_by_rules() {
+    nothing_tells(Closing::Remote, &[("LAPIDARY_APPROVAL", "write=allow,destroy=allow")], |_| true);
+}
+
+#[test]
 fn no_approval_request_reveals_files_closed_by_rules() {
     nothing_tells(Closing::Rules, &[("LAPIDARY_APPROVAL", "write=ask,destroy=ask")], |offer| offer.writes);
 }
@@ -78,9 +83,11 @@ fn chosen(offer: &mut Offer, closing: Closing, asks: bool, thinning: usize) {
         other => (FIRST_OF_SHARE, thinning * SHARES, thinning * (other as usize % SHARES)),
     };
     let mut number = 0;
-    offer.requests.retain(|_| {
+    offer.requests.retain(|request| {
         number += 1;
-        number <= first || number % step == share
+        // What another tool changed is undone through this one, after whatever was chosen before it.
+        let is_relayed_undo = request.params["name"] == "call_tool" && request.params["arguments"]["name"] == "undo";
+        number <= first || number % step == share || (is_relayed_undo && share == 0)
     });
 }
 
@@ -164,7 +171,8 @@ fn compare(closing: Closing, offer: &Offer, with: &[String], without: &[String])
 
 /// Tools that are called with success, each at least this often: one that is always refused reveals nothing anyway. The
 /// calls of [`sequences`](super::sequences) cover the tools that change something, which need arguments that fit together.
-const SUCCEED: [(&str, usize); 4] = [("changes", 3), ("query", 3), ("query_explain", 1), ("notes_read", 3)];
+const SUCCEED: [(&str, usize); 5] =
+    [("changes", 3), ("query", 3), ("query_explain", 1), ("notes_read", 3), ("call_tool", 20)];
 
 /// Without the times, as `2026-11-16T06:31:12.645Z` writes them.
 fn timeless(reply: &str) -> String {
@@ -173,9 +181,10 @@ fn timeless(reply: &str) -> String {
     parts.iter().map(|part| if is_time(part) { &part[13..] } else { part }).collect()
 }
 
-/// Without the ids of checkpoints, which are drawn by lot, and without the times of changes in seconds.
+/// Without the ids of checkpoints, which are drawn by lot, those of requests that wait, which depend on the token, and
+/// without the times of changes in seconds.
 fn without_ids(reply: &str) -> String {
-    let is_id = |word: &str| word.len() == 16 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let is_id = |word: &str| matches!(word.len(), 12 | 16) && word.bytes().all(|byte| byte.is_ascii_hexdigit());
     let is_time = |word: &str| word.len() == 12 && word.as_bytes()[2] == b'T' && word.ends_with('Z');
     let words = reply.split_inclusive(|letter: char| !letter.is_ascii_alphanumeric() && letter != ':');
     let kept = words.filter(|word| {

@@ -44,7 +44,7 @@ fn logged(level: &str, format: &str, wanted: fn(&Offer) -> bool) -> Vec<String> 
     for offer in &offers {
         needs.extend(&offer.needs);
     }
-    let Twin { vault, client } = Twin::new(true, Closing::Rules, &needs, &environment);
+    let Twin { vault, client, .. } = Twin::new(true, Closing::Rules, &needs, &environment);
     let Client::Stdio(mut server) = client else { panic!("rules are tried over stdio") };
     let thinning = offers.iter().map(|offer| offer.requests.len()).sum::<usize>().div_ceil(MOST);
     for offer in &offers {

@@ -84,8 +84,6 @@ fn tools(server: &mut Client) -> Vec<Offer> {
     // One tool calls the others, under the same rules.
     let relayed: Vec<Request> = offers
         .iter()
-        // What it undoes has ids and times, which differ between the vaults; `sequences` compares it without them.
-        .filter(|offer| offer.name != "undo")
         .flat_map(|offer| offer.requests.iter().step_by(7))
         .map(|request| json!({ "name": "call_tool", "arguments": request.params }))
         .map(|params| Request { method: "tools/call", params })

@@ -62,6 +62,10 @@ fn calls() -> Vec<(&'static str, Value)> {
         ("undo", json!({ "dry_run": true })),
         ("undo", json!({})),
         ("undo", json!({ "count": 2 })),
+        ("file_append", json!({ "file": "Open/Drafts/Line.md", "content": "one more lantern\n" })),
+        ("call_tool", json!({ "name": "undo", "arguments": { "dry_run": true } })),
+        ("call_tool", json!({ "name": "undo", "arguments": {} })),
+        ("call_tool", json!({ "name": "undo", "arguments": { "path": "Ignored/shadow-private.md" } })),
         ("changes", json!({ "since": "2h", "diff": true, "maxBytes": 300 })),
         ("notes_read", json!({ "notes": ["Draft", "All.base", "Line"] })),
         ("tasks_list", json!({})),
@@ -82,11 +86,23 @@ fn calls() -> Vec<(&'static str, Value)> {
         ("tag_rename", json!({ "from": "gem", "to": "jewel", "expect": { "at_most": 0 } })),
         ("file_append", json!({ "file": "Open/Drafts/Made.md", "content": "more\n", "idempotency_key": "k" })),
         ("file_append", json!({ "file": "Open/Drafts/Made.md", "content": "more\n", "idempotency_key": "k" })),
+        ("schema_infer", json!({ "folder": "Open" })),
+        ("schema_infer", json!({ "folder": "Ignored" })),
+        ("schema_infer", json!({ "tag": "gem" })),
+        ("schema_infer", json!({ "property": { "status": "open" } })),
+        ("schema_save", json!({ "name": "Gem", "tag": "gem", "dryRun": true })),
+        ("file_create", json!({ "file": "Open/Drafts/Listed.md", "content": "x\n" })),
+        ("file_create", json!({ "file": "Open/Listed.md", "content": "x\n" })),
+        ("notes_read", json!({ "notes": ["Open/Drafts/Index.md", "Open/Index.md"] })),
+        ("undo", json!({})),
     ]
 }
 
 /// How many calls of a tool succeed at least; without that, nothing is tried.
-const SUCCEED: [(&str, usize); 12] = [
+const SUCCEED: [(&str, usize); 16] = [
+    ("schema_infer", 3),
+    ("schema_save", 1),
+    ("file_create", 1),
     ("tasks_list", 3),
     ("template_list", 1),
     ("note_create", 1),
@@ -99,6 +115,7 @@ const SUCCEED: [(&str, usize); 12] = [
     ("query_explain", 4),
     ("notes_read", 4),
     ("undo", 3),
+    ("call_tool", 2),
 ];
 
 /// Without times of the form `2026-11-16T06:31:12.645Z`: the two vaults are changed one after the other.
@@ -160,6 +177,11 @@ fn alike(closing: Closing) {
 #[test]
 fn calls_that_succeed_reveal_no_files_closed_by_rules() {
     alike(Closing::Rules);
+}
+
+#[test]
+fn calls_that_succeed_reveal_no_files_of_a_remote_vault_closed_by_rules() {
+    alike(Closing::Remote);
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
+use lapidary_fake_plugin::{FakePlugin, FakeSetup, FakeVersion};
 use serde_json::{Value, json};
 
 use crate::{
@@ -21,6 +22,12 @@ pub(crate) const MARK: &str = "zq";
 pub(crate) fn marker(what: &str, number: usize) -> String {
     format!("{MARK}{what}{number}x")
 }
+
+/// An address that hidden notes have as their source.
+pub(super) const SOURCE: &str = "https://lantern.example/a";
+
+/// A hidden note that the owner chose as guide.
+const GUIDE: &str = "Ignored/shadow-private.md";
 
 /// Where hidden files are. `NAME` becomes a marker.
 const HIDDEN: [&str; 16] = [
@@ -56,7 +63,7 @@ const VISIBLE: [(&str, &str); 6] = [
 
 /// In both vaults, and closed like everything with a dot.
 const RULES: [(&str, &str); 4] = [
-    (".lapidaryignore", "/Ignored/\n*-private.md\n"),
+    (".lapidaryignore", "/Ignored/\n*-private.md\nOpen/Drafts/index.md\n"),
     (".obsidian-agentignore", "Peers/\n"),
     (".lapidaryprotect", "Open/Fixed/\n"),
     (".obsidian/app.json", "{\"userIgnoreFilters\": [\"Excluded/\"]}"),
@@ -84,7 +91,8 @@ pub(crate) fn hidden() -> Vec<Hidden> {
         let name = marker("name", number);
         let mark = |what| marker(what, number);
         let text = format!(
-            "---\naliases: [{}, Agate]\ntags: [{}, gem]\n{}: {}\nstatus: open\n---\n# {}\n\n- [ ] {} lantern [[{}]] \
+            "---\naliases: [{}, Agate]\ntags: [{}, gem]\n{}: {}\nstatus: open\nsource: {SOURCE}\n\
+             source_hash: sha256:0\n---\n# {}\n\n- [ ] {} lantern [[{}]] \
              [[Plan]] #{} #gem ^{}\n",
             mark("alias"),
             mark("tag"),
@@ -99,7 +107,7 @@ pub(crate) fn hidden() -> Vec<Hidden> {
         Hidden { path: place.replace("NAME", &name), name, text }
     });
     // Without a marker in their names, so that visible notes and links can name them.
-    let plain = ["Ignored/shadow-private.md", ".trash/shadow.md"].map(|path| Hidden {
+    let plain = [GUIDE, ".trash/shadow.md", "Open/Drafts/index.md"].map(|path| Hidden {
         path: path.to_owned(),
         name: "shadow".to_owned(),
         text: format!("lantern {}\n", marker("shadow", path.len())),
@@ -126,12 +134,16 @@ pub(crate) enum Closing {
     Scoped,
     /// Lists, and a caller that another authorization server allows everything.
     Issued,
+    /// Rules, in a vault that is behind the plugin.
+    Remote,
 }
 
 impl Closing {
     fn environment(self) -> &'static [(&'static str, &'static str)] {
         match self {
-            Self::Rules | Self::Scoped => &[("OBSIDIAN_DENY_PATHS", "Denied"), ("LAPIDARY_EXCLUDED_FILES", "hide")],
+            Self::Rules | Self::Scoped | Self::Remote => {
+                &[("OBSIDIAN_DENY_PATHS", "Denied"), ("LAPIDARY_EXCLUDED_FILES", "hide")]
+            }
             Self::Lists | Self::Issued => &[
                 ("OBSIDIAN_READ_PATHS", "Open,Denied"),
                 ("OBSIDIAN_WRITE_PATHS", "Open/Drafts"),
@@ -143,7 +155,7 @@ impl Closing {
 
     fn patterns(self) -> &'static str {
         match self {
-            Self::Rules | Self::Scoped => "deny = [\"**/Globbed-*/**\", \"**/*.secret.md\"]",
+            Self::Rules | Self::Scoped | Self::Remote => "deny = [\"**/Globbed-*/**\", \"**/*.secret.md\"]",
             Self::Lists | Self::Issued => "allow = [\"Open/**\"]\ndeny = [\"**/globbed-*\", \"**/*.secret.md\"]",
             Self::Principal | Self::Granted => "deny = [\"Open/globbed-*\", \"Open/*.secret.md\"]",
         }
@@ -153,7 +165,7 @@ impl Closing {
     fn rules(self) -> [(&'static str, &'static str); 4] {
         let mut rules = RULES;
         if let Self::Principal | Self::Granted = self {
-            rules[0].1 = "Open/*-private.md\n";
+            rules[0].1 = "Open/*-private.md\nOpen/Drafts/index.md\n";
             rules[1].1 = "";
         }
         rules
@@ -162,8 +174,11 @@ impl Closing {
 
 /// A vault of the pair, and a client of a server on it.
 pub(crate) struct Twin {
+    /// Its folder; of a vault behind the plugin only what is around it.
     pub(crate) vault: Vault,
     pub(crate) client: Client,
+    /// Where the files are, if not in a folder.
+    plugin: Option<FakePlugin>,
 }
 
 /// Over any connection.
@@ -222,6 +237,9 @@ impl Twin {
         more: &BTreeMap<&'static str, &'static str>,
         environment: &[(&str, &str)],
     ) -> Self {
+        if let Closing::Remote = closing {
+            return Self::remote(full, more, environment);
+        }
         let vault = Vault::new(&[]);
         for (path, text) in more.iter().map(|(path, text)| (*path, *text)).chain(VISIBLE).chain(closing.rules()) {
             vault.write(path, text.as_bytes());
@@ -241,6 +259,11 @@ impl Twin {
         command.args(["--tools", "all"]).env("LAPIDARY_CONFIG", config).env("LAPIDARY_REPETITION", "off");
         // A folder that has hidden notes too, so that remembering is tried beside them.
         command.env("LAPIDARY_MEMORY_FOLDER", "Open");
+        command.env("LAPIDARY_SOURCES_FOLDER", "Open/Drafts").env("LAPIDARY_GUIDE_NOTE", GUIDE);
+        // The same for what is checked and kept up.
+        command.env("LAPIDARY_SCHEMA_FOLDER", "Open/Drafts/Schemas");
+        command.env("LAPIDARY_INDEX_NOTES", "Open/Index.md,Open/Drafts/Index.md");
+        command.env("LAPIDARY_SOURCE_MARKS", "#zqtag9x");
         command.envs(closing.environment().iter().copied()).envs(environment.iter().copied());
         let client = match closing {
             Closing::Rules | Closing::Lists => {
@@ -248,7 +271,7 @@ impl Twin {
                 let server = if environment.is_empty() { Server::start(&command) } else { Server::spawn(command) };
                 Client::Stdio(server.with_elicitation().open(Era::Modern))
             }
-            Closing::Principal | Closing::Granted | Closing::Scoped | Closing::Issued => {
+            Closing::Remote | Closing::Principal | Closing::Granted | Closing::Scoped | Closing::Issued => {
                 command.args(["--http", "127.0.0.1:0"]);
                 let (server, token) = match closing {
                     Closing::Granted => {
@@ -279,13 +302,43 @@ impl Twin {
                 Client::Http { server, session, bearer }
             }
         };
-        Self { vault, client }
+        Self { vault, client, plugin: None }
+    }
+
+    /// A vault that is only reachable through the plugin, which knows nothing of rules.
+    fn remote(full: bool, more: &BTreeMap<&'static str, &'static str>, environment: &[(&str, &str)]) -> Self {
+        let closing = Closing::Remote;
+        // The hidden files last: each file gets a later time than the one before.
+        let files = more.iter().map(|(path, text)| (*path, *text)).chain(VISIBLE).chain(closing.rules());
+        let files: Vec<(&str, &[u8])> = files.map(|(path, text)| (path, text.as_bytes())).collect();
+        let plugin = FakePlugin::start(FakeSetup::new(FakeVersion::V5_1).with_files(&files));
+        if full {
+            hidden().iter().for_each(|hidden| plugin.write(&hidden.path, hidden.text.as_bytes()));
+        }
+        let vault = Vault::new(&[]);
+        let config = vault.path().with_file_name("lapidary.toml");
+        let (url, key, patterns) = (plugin.url(), plugin.key(), closing.patterns());
+        std::fs::write(&config, format!("[vaults.Notes]\nurl = {url:?}\nkey = {key:?}\n{patterns}\n")).unwrap();
+        let mut command = vault.command();
+        command.args(["--tools", "all"]).env("LAPIDARY_CONFIG", config).env("LAPIDARY_REPETITION", "off");
+        command.env("LAPIDARY_MEMORY_FOLDER", "Open");
+        command.env("LAPIDARY_SCHEMA_FOLDER", "Open/Drafts/Schemas");
+        command.env("LAPIDARY_INDEX_NOTES", "Open/Index.md,Open/Drafts/Index.md");
+        command.envs(closing.environment().iter().copied()).envs(environment.iter().copied());
+        let server = Server::spawn(command).with_elicitation().open(Era::Modern);
+        Self { vault, client: Client::Stdio(server), plugin: Some(plugin) }
     }
 
     /// Whether every hidden file is unchanged.
     pub(crate) fn is_untouched(&self) -> bool {
-        let everything = self.vault.everything();
-        hidden().iter().all(|hidden| everything.get(&hidden.path).map(Vec::as_slice) == Some(hidden.text.as_bytes()))
+        let is_same = |found: Option<&[u8]>, hidden: &Hidden| found == Some(hidden.text.as_bytes());
+        match &self.plugin {
+            Some(plugin) => hidden().iter().all(|hidden| is_same(plugin.read(&hidden.path).as_deref(), hidden)),
+            None => {
+                let everything = self.vault.everything();
+                hidden().iter().all(|hidden| is_same(everything.get(&hidden.path).map(Vec::as_slice), hidden))
+            }
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::twins::{hidden, marker, visible};
+use super::twins::{SOURCE, hidden, marker, visible};
 
 /// Paths, as callers may write them.
 pub(super) fn paths() -> Vec<String> {
@@ -32,6 +32,7 @@ pub(super) fn paths() -> Vec<String> {
 fn texts() -> Vec<String> {
     let mut texts = vec!["Open/Plan.md".to_owned()];
     texts.extend(paths());
+    texts.push(SOURCE.to_owned());
     texts.extend(hidden().into_iter().step_by(3).map(|hidden| hidden.name));
     for what in ["alias", "tag", "key", "value", "head", "text", "link", "inline", "block"] {
         let whole = marker(what, 9);

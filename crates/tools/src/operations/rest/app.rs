@@ -2,8 +2,9 @@
 //! whatever tools the owner has chosen for models.
 
 use lapidary_operation::{
-    ActionPlan, ActionTool, AppFault, Context, Declaration, Effect, Example, OpenedVaults, OperationDeclaration,
-    ReadOperation, ReadPayload, ReadTool, Reason, RestOpenNote, RestPayload, ToolGroup, VaultChoice,
+    ActionPlan, ActionTool, AppFault, AppNeed, Context, Declaration, Effect, Example, OpenedVaults,
+    OperationDeclaration, ReadOperation, ReadPayload, ReadTool, Reason, RestOpenNote, RestPayload, ToolGroup,
+    VaultChoice,
 };
 use lapidary_vault::{VaultPath, View};
 use serde_json::{Map, Value};
@@ -37,11 +38,17 @@ impl ReadOperation for FindOpenNote {
     fn answer(&self, context: &Context<'_>, vaults: &OpenedVaults) -> Result<ReadPayload, Reason> {
         context.check()?;
         let view = vaults.one()?;
+        // With the time that is left to the call.
         let found = match context.app.map(|app| app.active_note(context.cancel.left())) {
             // One that the caller may not read is not open for it.
             Some(Ok(path)) => {
                 let path = path.and_then(|path| VaultPath::parse(&path).ok());
+                // `stamp` asks the view, so a note that is closed to the caller has none.
                 path.filter(|path| view.stamp(path).is_some()).map_or(RestOpenNote::Nothing, RestOpenNote::Note)
+            }
+            // Another note than the open one must not be taken for it.
+            Some(Err(fault)) if !fault.is_absence() => {
+                return Err(Reason::AppUnavailable { fault, need: AppNeed::ActiveNote });
             }
             Some(Err(_)) | None => RestOpenNote::Unknown,
         };
@@ -64,6 +71,7 @@ impl ActionTool for RestOpen {
     type Output = obsidian_open_in_ui::Output;
 
     fn plan(&self, context: &Context<'_>, view: &View, input: Self::Input) -> Result<ActionPlan<Self::Output>, Reason> {
+        // The same plan as the tool for models, so both are judged alike.
         obsidian_open_in_ui::ObsidianOpenInUi.plan(context, view, input)
     }
 

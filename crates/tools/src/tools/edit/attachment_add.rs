@@ -1,13 +1,13 @@
 //! Puts a file into the vault, where its settings want attachments.
 
 use base64::{Engine, prelude::BASE64_STANDARD};
-use lapidary_note::{FileContent, LinkForm, count_steps};
+use lapidary_note::{FileContent, LinkForm};
 use lapidary_operation::{
     Context, Declaration, Effect, Example, ExampleResult, PathArgument, PathRole, Reason, ReasonKind, ToolGroup,
     ToolPlan, WireFamily, WriteTool, clipped,
     quote::{Prose, quoted},
 };
-use lapidary_toolkit::{hash, index, naming, reading};
+use lapidary_toolkit::{free_name, hash, index, naming};
 use lapidary_vault::{
     Change, ChangeSet, VaultPath, View,
     links::{LinkFormat, linkpath_for},
@@ -57,11 +57,6 @@ pub(crate) struct Output {
     dry_run: bool,
 }
 
-/// The longest name without its extension, in bytes: with a number and an ending, disks take no more.
-const LONGEST_STEM: usize = 200;
-/// After this many, a free name is not looked for any longer.
-const MOST_TRIES: usize = 10_000;
-
 impl WriteTool for AttachmentAdd {
     const DECLARATION: Declaration = Declaration {
         name: "attachment_add",
@@ -93,13 +88,16 @@ impl WriteTool for AttachmentAdd {
             (None, Some(source)) => imported(tool, context, source)?,
             _ => return Err(Reason::bad_argument(tool, "", "must have either `data` or `source`")),
         };
+        // A file from the import folder brings its name along.
         let name = input.name.or(own_name);
         let name = name.ok_or_else(|| Reason::bad_argument(tool, "name", "is needed with `data`"))?;
         let settings = view.app_settings();
         let path = free_path(tool, context, view, settings.attachments.folder(note.as_ref()).as_ref(), &name)?;
         let content = FileContent::from(bytes);
         let changes = ChangeSet::one(Change::Create { path: path.clone(), content: content.clone() });
+        // Before the view is made, which holds the file a second time.
         context.budget.hold_all(&changes)?;
+        // As it will be: the shortest link depends on the other files of the vault.
         let ahead = view.with(&changes);
         let files = index::files(context, &ahead)?;
         let form = if settings.markdown_links { LinkForm::Markdown } else { LinkForm::Wiki };
@@ -112,6 +110,7 @@ impl WriteTool for AttachmentAdd {
         let output = Output {
             link: match form {
                 LinkForm::Wiki => format!("![[{target}]]"),
+                // A per cent sign first, or those of the spaces would be escaped again.
                 LinkForm::Markdown => format!("![]({})", target.replace('%', "%25").replace(' ', "%20")),
             },
             media_type: media_type(&path),
@@ -177,6 +176,7 @@ fn decoded(tool: &str, context: &Context<'_>, data: &str) -> Result<Vec<u8>, Rea
         _ => data,
     };
     let limit = context.budget.file_bytes();
+    // Base64 is a third longer; checked before it takes memory.
     if data.len() / 4 > limit / 3 + 1 {
         return Err(Reason::bad_argument(tool, "data", Prose::ours(format!("must have at most {limit} bytes"))));
     }
@@ -187,6 +187,7 @@ fn decoded(tool: &str, context: &Context<'_>, data: &str) -> Result<Vec<u8>, Rea
 fn imported(tool: &str, context: &Context<'_>, source: &str) -> Result<(Vec<u8>, Option<String>), Reason> {
     let unavailable = |is_configured| Reason::ImportUnavailable { given: clipped(source), is_configured };
     let folder = context.attachments.imports.ok_or_else(|| unavailable(false))?;
+    // The same parser as for the vault, so that a path cannot lead out of the folder.
     let path = VaultPath::parse(source).map_err(|_| unavailable(true))?;
     let limit = context.budget.file_bytes() as u64;
     match folder.read(&path, limit) {
@@ -209,34 +210,13 @@ fn free_path(
 ) -> Result<VaultPath, Reason> {
     let refused = || Reason::bad_argument(tool, "name", "must be a file name with an extension, like `Plan.png`");
     let (stem, ending) = name.rsplit_once('.').ok_or_else(refused)?;
-    let stem = cleaned(stem);
+    let stem = free_name::cleaned(stem);
     let is_ending =
+        // A long or strange ending is more likely part of the name.
         !ending.is_empty() && ending.len() <= 16 && ending.bytes().all(|letter| letter.is_ascii_alphanumeric());
     if stem.is_empty() || !is_ending {
         return Err(refused());
     }
-    let go_on = || context.cancel.check().is_ok();
-    for number in 0..MOST_TRIES {
-        count_steps(64);
-        let numbered = if number == 0 { stem.clone() } else { format!("{stem} {number}") };
-        let name = format!("{numbered}.{ending}");
-        let path = reading::parse_path(&folder.map_or(name.clone(), |folder| format!("{folder}/{name}")))?;
-        let taken = view.named_like(&path, &go_on).map_err(|error| Reason::from_index(&error, context.cancel))?;
-        if taken.is_empty() {
-            // Its folders may be new, and then differ from others in case alone.
-            naming::check_new(context, view, &path, None)?;
-            return Ok(path);
-        }
-    }
-    Err(Reason::bad_argument(tool, "name", "is taken with every number"))
-}
-
-/// Without what a link or a disk could not hold.
-fn cleaned(stem: &str) -> String {
-    let is_bad = |letter: char| letter.is_control() || "#^[]|*\"\\/<>:?".contains(letter);
-    let spaced: String = stem.chars().map(|letter| if is_bad(letter) { ' ' } else { letter }).collect();
-    let words: Vec<&str> = spaced.split_whitespace().collect();
-    let clean = words.join(" ");
-    let clean = &clean[..clean.floor_char_boundary(LONGEST_STEM)];
-    clean.trim_matches(|letter: char| letter == '.' || letter.is_whitespace()).to_owned()
+    let taken = || Reason::bad_argument(tool, "name", "is taken with every number");
+    free_name::free_path(context, view, folder, &stem, ending)?.ok_or_else(taken)
 }

@@ -1,8 +1,8 @@
 //! Restores files from a checkpoint.
 
 use lapidary_operation::{
-    Context, Declaration, Effect, Example, ExampleResult, PathArgument, PathRole, Reason, ReasonKind, ToolGroup,
-    ToolPlan, WireFamily, WriteTool,
+    Context, Declaration, Effect, Example, ExampleResult, PathArgument, PathRole, Reason, ReasonKind, RestoreReach,
+    ToolGroup, ToolPlan, WireFamily, WriteTool,
 };
 use lapidary_toolkit::{
     checkpoint, hash, reading,
@@ -69,6 +69,7 @@ impl WriteTool for CheckpointRestore {
         words: "undo revert restore roll back a change, get back a deleted note, recover an old version, lost text, deleted by accident, as it was yesterday",
     };
     const IN_BATCHES: bool = false;
+    const RESTORES: RestoreReach = RestoreReach::AnyChange;
     const EFFECT: Effect = Effect::Write;
     type Input = Input;
     type Output = Output;

@@ -127,6 +127,7 @@ impl WriteTool for ObsidianManageTags {
 
     fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<ToolPlan<Output>, Reason> {
         let tool = Self::DECLARATION.name;
+        // `list` goes this way too: it is the same note, judged in the same way.
         let writing = NoteEdit::begin(
             tool,
             context,
@@ -156,6 +157,7 @@ impl WriteTool for ObsidianManageTags {
         if wanted.is_empty() {
             return Err(Reason::TagsRequired { operation: name });
         }
+        // Each is an edit with a parse of the whole note.
         if wanted.len() > MOST_TAGS {
             return Err(bad_tag(Prose::ours(format_args!(
                 "has {} tags; send at most {MOST_TAGS} at once",
@@ -186,6 +188,7 @@ impl WriteTool for ObsidianManageTags {
         if let (TagsResult::Changed { applied, skipped, tags, .. }, false) =
             (&mut output.result.tags, learnt.shows_content)
         {
+            // Tags of the note that it did not send would show what it may not read.
             tags.retain(|tag| applied.contains(tag) || skipped.contains(tag));
         }
     }
@@ -198,14 +201,15 @@ impl WriteTool for ObsidianManageTags {
                 tags::line("Frontmatter", &found.frontmatter),
                 tags::line("Inline", &found.inline),
             ),
-            TagsResult::Changed { applied, skipped, tags: now, written } => {
+            // What the note has now is in the structure; most callers only want to know that it is done.
+            TagsResult::Changed { applied, skipped, written, .. } => {
                 let done = match result.operation {
                     TagOperation::Add => written.done("Added", "Would add"),
                     _ => written.done("Removed", "Would remove"),
                 };
                 let skipped = if skipped.is_empty() { String::new() } else { tags::line("Skipped", skipped) };
                 let head = format!("{}, {}", quoted(&result.path), written.text());
-                format!("{head}{}{skipped}{}", tags::line(done, applied), tags::line("Now", now))
+                format!("{head}{}{skipped}", tags::line(done, applied))
             }
         })
     }
@@ -272,7 +276,9 @@ fn refusal(path: &VaultPath, error: &EditError) -> Reason {
             let problem =
                 Prose::ours(format_args!("has {}, which Obsidian does not read as a tag", quoted(&clipped(tag))));
             // Most are two words.
+            // `two words` becomes `two-words`, the usual spelling.
             let joined = tag.split_whitespace().collect::<Vec<_>>().join("-");
+            // Only if that would be accepted; otherwise the suggestion would be refused, too.
             match is_tag(&joined) {
                 true => {
                     Reason::misspelt_argument(ObsidianManageTags::DECLARATION.name, "tags", problem, clipped(&joined))

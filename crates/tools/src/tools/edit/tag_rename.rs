@@ -293,6 +293,9 @@ fn renamed(view: &View, path: &VaultPath, from: &str, to: &str) -> Result<Option
         writing: true,
         denied: lapidary_operation::PathRefusal::ByScope(denied),
     })?;
+    if view.is_source(path, Some(&before)) {
+        return Err(Reason::SourceFixed { path: path.clone() });
+    }
     let document = reading::editable(path, &before)?;
     let renamed = document.rename_tag_tree(from, to).map_err(|error| file_edit::refusal(path, error))?;
     // The index found the tag by its folded name; the text may already have the new spelling.

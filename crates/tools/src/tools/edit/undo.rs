@@ -3,8 +3,8 @@
 mod taken_back;
 
 use lapidary_operation::{
-    ChangeOwnership, Context, Declaration, Effect, Example, ExampleResult, Reason, ReasonKind, ToolGroup, ToolPlan,
-    WireFamily, WriteTool,
+    ChangeOwnership, Context, Declaration, Effect, Example, ExampleResult, Reason, ReasonKind, RestoreReach, ToolGroup,
+    ToolPlan, WireFamily, WriteTool,
 };
 use lapidary_toolkit::{
     checkpoint,
@@ -90,6 +90,7 @@ impl WriteTool for Undo {
         words: "undo my last change, revert, roll back, rollback, take back, restore a deleted note, oops, go back, I made a mistake, deleted the wrong note, by accident",
     };
     const IN_BATCHES: bool = false;
+    const RESTORES: RestoreReach = RestoreReach::OwnChanges;
     const EFFECT: Effect = Effect::Write;
     type Input = Input;
     type Output = Output;
@@ -116,6 +117,7 @@ impl WriteTool for Undo {
             let id = meant[0].id.clone();
             return Err(Reason::ChangedSince { path, id });
         }
+        // Before the checkpoints are joined, which forgets whose they were.
         let undone = meant.iter().map(|Checkpoint { id, tool, time, client, .. }| UndoneChange {
             id: id.clone(),
             tool: tool.clone(),
@@ -123,6 +125,7 @@ impl WriteTool for Undo {
             other_session: context.author.whose(client) != ChangeOwnership::ThisConnection,
         });
         let undone = undone.collect();
+        // In one plan: several changes of a file become one.
         let (changes, files) = RestorePlan::of(context, view, ContentGuard::Plan, &together(meant), None)?;
         Ok(ToolPlan { changes, output: Output { undone, files, dry_run: input.dry_run }, dry_run: input.dry_run })
     }

@@ -65,17 +65,19 @@ impl ReadTool for FetchTool {
     type Output = Output;
 
     fn run(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Output, Reason> {
+        // By any name, because models shorten the ids that they were given.
         let NamedFile { path, file, .. } = naming::find(context, view, &input.id)?;
         context.check()?;
         let shown = reading::show(&path, &file)?;
         let metadata = FetchedMetadata {
             content_hash: file.hash().to_string(),
             modified: file.modified.map(iso),
-            tags: tags::of_note(&shown.note()).join(", "),
+            tags: tags::of_note(&shown.tagged()).join(", "),
         };
         Ok(Output {
             title: naming::title(&path).to_owned(),
             text: shown.text().to_owned(),
+            // Connectors show it as the source; it opens the note in the app.
             url: in_app(LinkAction::Open, &view.vault_in_obsidian(), &path),
             id: path.to_string(),
             metadata,

@@ -171,6 +171,7 @@ impl ReadTool for ObsidianGetNote {
             (NoteFormat::Section, Some(section)) => {
                 ("section", one_section(context, &path, &shown, section, &mut notices)?)
             }
+            // Refused above; the match does not know that.
             (NoteFormat::Section, None) => return Err(Reason::SectionRequired),
         };
         if let (
@@ -178,6 +179,7 @@ impl ReadTool for ObsidianGetNote {
             NoteBody::Content { content } | NoteBody::Full { whole: NoteContents { content, .. }, .. },
         ) = (rendered, &mut body)
         {
+            // Only the text is replaced: the hash is that of the file, for an edit.
             *content = rendered.text;
         }
         let result = NoteOutput {
@@ -289,14 +291,15 @@ impl ReadTool for ObsidianGetNote {
 }
 
 fn full(file: &File, shown: &ShownFile, include_links: bool, notices: &mut Vec<String>) -> NoteBody {
-    let note = shown.note();
-    let whole = NoteContents::of(&note, file, shown, notices);
-    NoteBody::Full { whole, outgoing_links: include_links.then(|| outgoing_links(&note)) }
+    // First: what is parsed for the links also has the tags.
+    let outgoing_links = include_links.then(|| outgoing_links(&shown.note()));
+    NoteBody::Full { whole: NoteContents::of(file, shown, notices), outgoing_links }
 }
 
 /// The links of a note to other files; links within the note and to the web are excluded.
 fn outgoing_links(note: &Note<'_>) -> Vec<OutgoingLink> {
     let of_kind = |kind: LinkKind, r#type: &'static str| {
+        // An empty path is a link within the note.
         let links = note.links.iter().filter(move |link| link.kind == kind && link.internal && !link.path.is_empty());
         links.map(move |link: &Link| OutgoingLink { target: note.text[link.path.clone()].to_owned(), r#type })
     };
@@ -336,6 +339,7 @@ fn one_section(
     let missing = |available: Vec<String>| Reason::SectionMissing {
         path: path.clone(),
         section_type: section.r#type.name(),
+        // The caller may have sent any text as the name of a section.
         target: clipped(&section.target),
         available: names(&available),
     };
@@ -350,6 +354,7 @@ fn one_section(
                 // A read may take the first, with a notice; an edit refuses.
                 HeadingMatch::Several(several) => (several[0], several),
                 HeadingMatch::None => {
+                    // Not all of them: a note may have thousands of headings.
                     return Err(missing(note.headings.iter().take(MOST_NAMES).map(path).collect::<Result<_, _>>()?));
                 }
             };
@@ -362,6 +367,7 @@ fn one_section(
         }
         SectionType::Block => {
             let note = shown.note();
+            // With or without the mark, as it is written in links and in notes.
             let Some(block) = note.find_block(section.target.trim_start_matches('^')) else {
                 return Err(missing(note.blocks.iter().map(|block| block.id.clone()).collect()));
             };
@@ -369,6 +375,7 @@ fn one_section(
         }
         SectionType::Frontmatter => {
             let properties = shown.properties();
+            // A property of a broken block cannot be told from text.
             if let Some(problem) = properties.problem() {
                 return Err(Reason::FrontmatterInvalid { path: path.clone(), problem: Prose::ours(problem) });
             }
@@ -383,6 +390,7 @@ fn one_section(
 }
 
 fn markdown(note: &NoteOutput) -> String {
+    // The digits alone are enough for an edit to expect.
     let head = format!("{}, hash {}", quoted(&note.path), hash::digits(&note.content_hash));
     let list = |title: &str, mark: &str, names: &[String]| match names {
         [] => String::new(),
@@ -415,6 +423,7 @@ fn markdown(note: &NoteOutput) -> String {
         NoteBody::Section { section, value_text, value_json, .. } => {
             let value = match (value_text, value_json) {
                 (Some(text), _) => fenced(text),
+                // JSON is fenced, too: its texts come from the note.
                 (None, Some(value)) => fenced(&value.to_string()),
                 (None, None) => String::new(),
             };

@@ -9,7 +9,7 @@ use lapidary_toolkit::{
     folder::FolderTarget,
     link_walk::{LinkWalk, ReachedNote, WalkDirection},
     naming,
-    page::page_at,
+    page::{self, page_at},
 };
 use lapidary_vault::{VaultPath, View};
 use schemars::JsonSchema;
@@ -99,11 +99,10 @@ impl ReadTool for GraphNeighbors {
     fn run(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Output, Reason> {
         let walk = LinkWalk::new(context, view)?;
         let start = start(context, view, &walk, &input.file)?;
-        let folder = match &input.folder {
-            Some(given) => FolderTarget::find(view, walk.notes(), given)?.required()?,
-            None => None,
-        };
+        let folder = FolderTarget::chosen(view, walk.notes(), input.folder.as_deref())?;
+        // The walk is along all links; only what it reached is filtered.
         let walked = walk.around(context, start, input.hops, input.direction)?;
+        // Tags are compared in any case, as Obsidian does.
         let tag = input.tag.as_deref().map(|tag| tag.trim_start_matches('#').to_lowercase());
         let has_tag = |path: &VaultPath, tag: &str| {
             let mut tags = walk.notes().digest(path).into_iter().flat_map(|digest| digest.tags());
@@ -114,10 +113,12 @@ impl ReadTool for GraphNeighbors {
                 && tag.as_deref().is_none_or(|tag| has_tag(note.path, tag))
         };
         let found: Vec<ReachedNote<'_>> = walked.reached.into_iter().filter(is_wanted).collect();
+        // After the filter, so that the total counts only what is shown.
         let (page, next_cursor) = page_at(found, input.cursor.as_deref(), input.limit)?;
         let neighbor = |note: ReachedNote<'_>| NeighborNote {
             path: note.path.to_string(),
             hops: note.hops,
+            // Directly linked notes need no explanation.
             via: (note.hops > 1).then(|| note.via.to_string()),
         };
         let notice = walked.is_cut.then(|| "There are more: the walk ended after 20,000 notes.".to_owned());
@@ -141,9 +142,7 @@ impl ReadTool for GraphNeighbors {
         if !lines.is_empty() {
             text += &format!(" (links away, path)\n{}", fenced(&lines));
         }
-        if let Some(next) = next_cursor {
-            text += &format!("\nMore with `cursor`: {next}");
-        }
+        text += &page::more(next_cursor.as_deref());
         Some(text)
     }
 

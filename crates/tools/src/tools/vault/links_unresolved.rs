@@ -7,7 +7,13 @@ use lapidary_operation::{
     Context, Declaration, Example, ExampleResult, PathArgument, PathRole, ReadTool, Reason, ReasonKind, ToolGroup,
     WireFamily, fence::fenced, quote::one_line,
 };
-use lapidary_toolkit::{folder::FolderTarget, index, page::page_at, unresolved::KnownTargets, vault_links::VaultLinks};
+use lapidary_toolkit::{
+    folder::FolderTarget,
+    index,
+    page::{self, page_at},
+    unresolved::KnownTargets,
+    vault_links::VaultLinks,
+};
 use lapidary_vault::View;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -77,19 +83,18 @@ impl ReadTool for LinksUnresolved {
 
     fn run(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Output, Reason> {
         let notes = index::notes(context, view)?;
-        let folder = match &input.folder {
-            Some(given) => FolderTarget::find(view, notes, given)?.required()?,
-            None => None,
-        };
+        let folder = FolderTarget::chosen(view, notes, input.folder.as_deref())?;
         let links = VaultLinks::of(context, notes)?;
         let mut targets: BTreeMap<String, UnresolvedTarget> = BTreeMap::new();
         for link in &links.unresolved {
             let Some(source) = links.path(link.source) else { continue };
+            // By the note that has the link: where it should lead is unknown.
             if folder.as_ref().is_some_and(|folder| !source.is_within(folder)) {
                 continue;
             }
             let new =
                 || UnresolvedTarget { target: link.target.to_string(), count: 0, places: Vec::new(), nearest: None };
+            // Obsidian would create one note for all spellings.
             let target = targets.entry(link.target.to_lowercase()).or_insert_with(new);
             target.count += 1;
             if target.places.len() < MOST_PLACES {
@@ -100,6 +105,7 @@ impl ReadTool for LinksUnresolved {
         // By name among equals, because the sort is stable.
         targets.sort_by_key(|target| std::cmp::Reverse(target.count));
         let (mut page, next_cursor) = page_at(targets, input.cursor.as_deref(), input.limit)?;
+        // Only for the page: comparing names with all files of a vault takes a while.
         let known = KnownTargets::of(notes);
         for target in &mut page.items {
             context.check()?;
@@ -121,9 +127,7 @@ impl ReadTool for LinksUnresolved {
         if !lines.is_empty() {
             text += &format!("\n{}", fenced(&lines));
         }
-        if let Some(next) = next_cursor {
-            text += &format!("\nMore with `cursor`: {next}");
-        }
+        text += &page::more(next_cursor.as_deref());
         Some(text)
     }
 

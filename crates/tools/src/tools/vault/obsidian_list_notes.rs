@@ -9,13 +9,14 @@ use lapidary_operation::{
 };
 use lapidary_toolkit::{
     folder::{FolderTarget, relative},
+    folder_words::{FolderDescriber, FolderWords},
     index,
     names::NameRegex,
 };
-use lapidary_vault::{VaultPath, View};
+use lapidary_vault::{VaultPath, View, VisibleFiles};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
 use self::tree::TreeBranch;
 
@@ -28,13 +29,13 @@ pub(crate) struct Input {
     /// A folder, e.g. `Projects`.
     #[serde(default)]
     path: Option<String>,
-    /// Only such files, e.g. `md`.
+    /// E.g. `md`.
     #[serde(default)]
     extension: Option<String>,
     /// Only names that this matches; folders too.
     #[serde(default)]
     name_regex: Option<String>,
-    /// How many levels.
+    /// Levels.
     #[serde(default = "depth")]
     #[schemars(range(min = 1, max = 20))]
     depth: usize,
@@ -51,6 +52,10 @@ pub(crate) struct Output {
     entries: Vec<ListedEntry>,
     totals: ListTotals,
     applied_filters: NoteFilters,
+    // What some of them are for.
+    #[serde(skip_serializing_if = "FolderWords::is_empty")]
+    #[schemars(with = "Map<String, Value>")]
+    folders: FolderWords,
     #[serde(skip_serializing_if = "Option::is_none")]
     excluded: Option<ExcludedEntries>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -99,6 +104,9 @@ struct ExcludedEntries {
     hint: String,
 }
 
+/// Folders that are described, the upper ones first.
+const MOST_DESCRIBED: usize = 8;
+
 /// More entries than a model can use.
 const CAP: usize = 1000;
 
@@ -124,7 +132,9 @@ impl ReadTool for ObsidianListNotes {
     type Output = Output;
 
     fn run(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Output, Reason> {
+        // Checked before the vault is listed.
         let regex = input.name_regex.as_deref().map(|given| NameRegex::guarded("nameRegex", given)).transpose()?;
+        // With or without its dot, as callers write both.
         let extension = input.extension.as_deref().and_then(with_dot);
         let path = input.path.unwrap_or_default();
         let files = index::files(context, view)?;
@@ -154,7 +164,9 @@ impl ReadTool for ObsidianListNotes {
         for folder in empty {
             walk.take(folder, NodeType::Directory)?;
         }
+        // Everything is counted even beyond the cap, so that the answer says how much is missing.
         let TreeWalk { entries, beyond, .. } = walk;
+        let folders = described(context, view, files, folder.as_ref(), &entries)?;
         let filtered = extension.is_some() || regex.is_some();
         let directories = entries.iter().filter(|entry| entry.r#type == NodeType::Directory).count();
         Ok(Output {
@@ -165,6 +177,7 @@ impl ReadTool for ObsidianListNotes {
                 name_regex: input.name_regex.as_deref().map(clipped),
                 depth: input.depth,
             },
+            folders,
             excluded: (beyond > 0).then(|| excluded(beyond)),
             notice: entries.is_empty().then(|| nothing(filtered).to_owned()),
             entries,
@@ -216,6 +229,18 @@ impl ReadTool for ObsidianListNotes {
                 after: &[],
             },
             Example {
+                says: "What folders are for, from their notes",
+                before: &[
+                    ("Areas/Areas.md", "---\ndescription: What goes on and on.\n---\n"),
+                    ("Areas/Garden/index.md", "# Garden\n\nBeds and seeds.\n"),
+                ],
+                input: json!({ "extension": "md" }),
+                gives: ExampleResult::Including(json!({
+                    "folders": { "Areas": "What goes on and on.", "Areas/Garden": "Beds and seeds." },
+                })),
+                after: &[],
+            },
+            Example {
                 says: "Nothing fits",
                 before: FILES,
                 input: json!({ "nameRegex": "^x" }),
@@ -238,6 +263,20 @@ impl ReadTool for ObsidianListNotes {
             },
         ]
     }
+}
+
+/// What the listed folders are for.
+fn described(
+    context: &Context<'_>,
+    view: &View,
+    files: &VisibleFiles,
+    folder: Option<&VaultPath>,
+    entries: &[ListedEntry],
+) -> Result<FolderWords, Reason> {
+    let mut listed: Vec<&ListedEntry> = entries.iter().filter(|entry| entry.r#type == NodeType::Directory).collect();
+    listed.sort_by_key(|entry| entry.level);
+    let listed: Vec<VaultPath> = listed.into_iter().filter_map(|entry| VaultPath::parse(&entry.path).ok()).collect();
+    FolderDescriber::new(context, view, files).of_folders(folder.into_iter().chain(&listed), MOST_DESCRIBED)
 }
 
 /// Folders are derived from files: a visible file shows the folders above it. In path order, the contents of a folder
@@ -264,6 +303,7 @@ impl<'w> TreeWalk<'w> {
         if self.closed.is_some_and(|closed| whole.starts_with(closed)) {
             return Ok(());
         }
+        // Levels count from the listed folder.
         let below = relative(whole, self.folder);
         let start = whole.len() - below.len();
         let mut level = 0;
@@ -274,6 +314,7 @@ impl<'w> TreeWalk<'w> {
                 self.entered.truncate(level);
                 self.entered.push(folder);
                 let truncated = level + 1 == self.depth;
+                // A folder that does not fit hides all that is in it.
                 let shown = self.is_named(folder)?;
                 if shown {
                     self.add(ListedEntry { path: folder.to_owned(), r#type: NodeType::Directory, truncated, level });
@@ -304,6 +345,7 @@ impl<'w> TreeWalk<'w> {
     }
 
     fn add(&mut self, entry: ListedEntry) {
+        // Counted further, to say how much is left out.
         if self.entries.len() < CAP { self.entries.push(entry) } else { self.beyond += 1 }
     }
 }
@@ -339,18 +381,21 @@ fn markdown(output: &Output) -> String {
     let filters: Vec<String> = extension.into_iter().chain(name_regex).collect();
     let filters = if filters.is_empty() { String::new() } else { format!(" · filters: {}", filters.join(", ")) };
     let (files, folders) = (counted(files, "file"), counted(directories, "folder"));
-    let head = format!("{path}: {files}, {folders}, depth {depth}{filters}");
+    let words = output.folders.get(output.path.trim_end_matches('/'));
+    let words = words.map_or(String::new(), |words| format!(" — {}", quoted(words)));
+    let head = format!("{path}: {files}, {folders}, depth {depth}{filters}{words}");
     if output.entries.is_empty() {
         return head;
     }
     // Names come from the vault, so the tree is fenced and each name kept on one line.
-    let branches: Vec<TreeBranch> = output.entries.iter().map(branch).collect();
+    let branches: Vec<TreeBranch> = output.entries.iter().map(|entry| branch(entry, &output.folders)).collect();
     let excluded = output.excluded.as_ref().map_or(String::new(), |excluded| format!("\n{}", excluded.hint));
     format!("{head}\n{}{excluded}", fenced(&tree::draw(&branches)))
 }
 
-fn branch(entry: &ListedEntry) -> TreeBranch {
+fn branch(entry: &ListedEntry, folders: &FolderWords) -> TreeBranch {
     let slash = if entry.r#type == NodeType::Directory { "/" } else { "" };
     let more = if entry.truncated { " …" } else { "" };
-    TreeBranch { level: entry.level, label: format!("{}{slash}{more}", name(&entry.path)) }
+    let words = folders.get(&entry.path).map_or(String::new(), |words| format!(" — {words}"));
+    TreeBranch { level: entry.level, label: format!("{}{slash}{more}{words}", name(&entry.path)) }
 }

@@ -10,8 +10,13 @@ mod text;
 use lapidary_operation::{
     Context, Declaration, Example, ExampleResult, ReadTool, Reason, ReasonKind, ToolGroup, WireFamily, fence::fenced,
 };
-use lapidary_toolkit::{cursor::PageCursor, query_text::shown_query};
-use lapidary_vault::View;
+use lapidary_toolkit::{
+    cursor::PageCursor,
+    folder_words::{self, FolderDescriber, FolderWords},
+    index,
+    query_text::shown_query,
+};
+use lapidary_vault::{VaultPath, View};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -106,10 +111,16 @@ pub(crate) struct Output {
     result: HitPage,
     #[serde(skip_serializing_if = "Option::is_none")]
     effective_query: Option<String>,
+    // What the folders of the hits are for, on the first page.
+    #[serde(skip_serializing_if = "FolderWords::is_empty")]
+    #[schemars(with = "Map<String, Value>")]
+    folders: FolderWords,
     #[serde(skip_serializing_if = "Option::is_none")]
     notice: Option<String>,
 }
 
+/// Folders that are described for a page of hits.
+const MOST_DESCRIBED: usize = 3;
 const MAX_CONTEXT: usize = 5_000;
 
 impl ReadTool for ObsidianSearchNotes {
@@ -147,6 +158,7 @@ impl ReadTool for ObsidianSearchNotes {
             return Err(Reason::ContextLengthTooLarge { given: input.context_length, limit: MAX_CONTEXT });
         }
         let cursor = match input.cursor.as_deref() {
+            // A ranked page is shorter: the best hits come first.
             None if mode == SearchMode::Omnisearch => PageCursor { offset: 0, limit: RANKED_HITS },
             given => PageCursor::parse(given)?,
         };
@@ -158,6 +170,7 @@ impl ReadTool for ObsidianSearchNotes {
             let problem = "can be `plugin` only with the mode `omnisearch`";
             return Err(Reason::bad_argument(Self::DECLARATION.name, "engine", problem));
         }
+        // Blank counts as missing.
         let query = input.query.as_deref().map(str::trim).filter(|query| !query.is_empty());
         let required = || Reason::QueryRequired { mode: mode.name() };
         let (mut notice, mut truncated) = (None, None);
@@ -195,10 +208,18 @@ impl ReadTool for ObsidianSearchNotes {
             notice => notice,
         };
         let effective_query = query.filter(|_| mode != SearchMode::Jsonlogic).map(shown_query);
-        Ok(Output { result: HitPage { mode, hits, total_count, next_cursor, truncated }, effective_query, notice })
+        let folders = if mode == SearchMode::Omnisearch && cursor.offset == 0 && !hits.is_empty() {
+            let paths: Vec<VaultPath> = hits.iter().filter_map(|hit| VaultPath::parse(hit.filename()).ok()).collect();
+            let files = index::files(context, view)?;
+            FolderDescriber::new(context, view, files).above_files(&paths, MOST_DESCRIBED)?
+        } else {
+            FolderWords::new()
+        };
+        let result = HitPage { mode, hits, total_count, next_cursor, truncated };
+        Ok(Output { result, effective_query, folders, notice })
     }
 
-    fn text(&self, Output { result, .. }: &Output) -> Option<String> {
+    fn text(&self, Output { result, folders, .. }: &Output) -> Option<String> {
         let more = if result.next_cursor.is_some() { " · more available" } else { "" };
         let mut text = format!(
             "**Search ({}) — {} on this page · {} total{more}**",
@@ -217,6 +238,7 @@ impl ReadTool for ObsidianSearchNotes {
         } else if !ranked.is_empty() {
             text += &format!("\n{}", ranked.trim_end());
         }
+        text.extend(folders.iter().map(|folder| format!("\n{}", folder_words::sentence(folder))));
         Some(text)
     }
 

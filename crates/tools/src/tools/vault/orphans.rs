@@ -8,7 +8,7 @@ use lapidary_operation::{
 use lapidary_toolkit::{
     folder::FolderTarget,
     index,
-    page::page_at,
+    page::{self, page_at},
     vault_links::{VaultLinks, is_attachment_name},
 };
 use lapidary_vault::View;
@@ -82,10 +82,8 @@ impl ReadTool for Orphans {
 
     fn run(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Output, Reason> {
         let notes = index::notes(context, view)?;
-        let folder = match &input.folder {
-            Some(given) => FolderTarget::find(view, notes, given)?.required()?,
-            None => None,
-        };
+        let folder = FolderTarget::chosen(view, notes, input.folder.as_deref())?;
+        // Links of the whole vault, also for a folder: they may come from anywhere.
         let links = VaultLinks::of(context, notes)?;
         let both = links.both_ways();
         let mut orphans = Vec::new();
@@ -110,9 +108,7 @@ impl ReadTool for Orphans {
         if !orphans.is_empty() {
             text += &format!("\n{}", fenced(&(orphans.join("\n") + "\n")));
         }
-        if let Some(next) = next_cursor {
-            text += &format!("\nMore with `cursor`: {next}");
-        }
+        text += &page::more(next_cursor.as_deref());
         Some(text)
     }
 

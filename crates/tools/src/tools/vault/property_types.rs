@@ -13,7 +13,7 @@ use lapidary_query::nearest;
 use lapidary_toolkit::{
     folder::FolderTarget,
     index,
-    page::page_at,
+    page::{self, page_at},
     property_kinds::{self, PropertyKind, VaultProperty},
 };
 use lapidary_vault::{VaultPath, View};
@@ -104,10 +104,8 @@ impl ReadTool for PropertyTypes {
 
     fn run(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Output, Reason> {
         let notes = index::notes(context, view)?;
-        let folder = match &input.folder {
-            Some(given) => FolderTarget::find(view, notes, given)?.required()?,
-            None => None,
-        };
+        let folder = FolderTarget::chosen(view, notes, input.folder.as_deref())?;
+        // Only the values of one property are collected: those of all would be most of the vault.
         let found = property_kinds::of_vault(context, notes, folder.as_ref(), input.property.as_deref())?;
         let Some(wanted) = &input.property else {
             let mut properties: Vec<PropertyUse> =
@@ -118,7 +116,9 @@ impl ReadTool for PropertyTypes {
             return Ok(Output { properties: page.items, values: None, total: page.total, next_cursor, notice: None });
         };
         let Some(property) = found.values().next() else {
+            // Read again without the name, because only now are the others needed.
             let all = property_kinds::of_vault(context, notes, folder.as_ref(), None)?;
+            // The name is the caller's and may be long.
             let problem = Prose::ours(format_args!("is a property of no note: {}", quoted(&clipped(wanted))));
             let meant = nearest(wanted, all.values().map(|property| property.name.as_str()));
             let tool = Self::DECLARATION.name;
@@ -129,6 +129,7 @@ impl ReadTool for PropertyTypes {
         };
         let mut values: Vec<ValueUse> =
             property.values.iter().map(|(value, count)| ValueUse { value: value.clone(), count: *count }).collect();
+        // The same order each time, so that pages fit together.
         values.sort_by(|one, other| other.count.cmp(&one.count).then_with(|| one.value.cmp(&other.value)));
         let (page, next_cursor) = page_at(values, input.cursor.as_deref(), input.limit)?;
         let notice = property.is_cut.then(|| "There are more values than were counted.".to_owned());
@@ -141,6 +142,7 @@ impl ReadTool for PropertyTypes {
         let line = |property: &PropertyUse| {
             let types: Vec<String> = property.types.iter().map(|(kind, count)| format!("{kind} {count}")).collect();
             let mark = if property.disagrees { " (!)" } else { "" };
+            // Names of properties are text of notes and may have line breaks.
             one_line(&format!("{}: {}{mark}", property.name, types.join(", "))).into_owned() + "\n"
         };
         let mut lines: String = properties.iter().map(line).collect();
@@ -154,15 +156,14 @@ impl ReadTool for PropertyTypes {
         }
         let what = if values.is_some() { "value" } else { "property" };
         let mut text = match *total {
+            // The plural is irregular.
             total if what == "property" && total != 1 => format!("{total} properties"),
             total => counted(total, what).to_string(),
         };
         if !lines.is_empty() {
             text += &format!("\n{}", fenced(&lines));
         }
-        if let Some(next) = next_cursor {
-            text += &format!("\nMore with `cursor`: {next}");
-        }
+        text += &page::more(next_cursor.as_deref());
         Some(text)
     }
 

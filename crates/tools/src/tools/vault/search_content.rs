@@ -82,6 +82,7 @@ fn place_of(offset: u64) -> Option<ScanPlace> {
 
 fn offset_of(place: ScanPlace) -> Option<u64> {
     let (file, matches) = (u64::try_from(place.file).ok()?, u64::try_from(place.matches).ok()?);
+    // A note with more matches than the number can hold cannot be continued by offset.
     (matches < MATCHES).then_some(FIRST_PLACE + file * MATCHES + matches)
 }
 
@@ -169,6 +170,7 @@ impl ReadTool for SearchContent {
                 progress: &|done, total| share.report(done, total),
             },
         );
+        // Also for a search that ends early: the log says what it cost.
         context.walked.set(Some(WalkCost {
             files: found.files_scanned as u64,
             bytes: found.bytes_scanned,
@@ -190,6 +192,7 @@ impl ReadTool for SearchContent {
                 file = Some(&hit.file);
             }
             let around = |(line, number): (&String, usize)| format!("{number}- {}\n", one_line(line));
+            // A hit near the start of a note has fewer lines before it.
             let first = hit.line - hit.before.len();
             text.extend(hit.before.iter().zip(first..).map(around));
             text += &format!("{}: {} {}\n", hit.line, one_line(&hit.snippet), hit.line_hash);
@@ -282,6 +285,7 @@ fn resume_place(files: &VisibleFiles, given: &str) -> Result<(VaultPath, usize),
 }
 
 fn output(input: &Input, found: &ScannedNotes) -> Output {
+    // A note with many hits is hashed once.
     let mut hashes: HashMap<usize, String> = HashMap::new();
     let mut hash_of = |hit: &ScanHit| {
         let hash = || hash::short(&ContentHash::of(hit.bytes()).to_string()).to_owned();
@@ -295,6 +299,7 @@ fn output(input: &Input, found: &ScannedNotes) -> Output {
         found.hits.iter().filter_map(one).collect()
     };
     let mut hits = made(input.context_lines.unwrap_or(USUAL_CONTEXT));
+    // Only where the caller left the size to the tool.
     if input.limit.is_none() && input.context_lines.is_none() {
         let fits = |hits: &[HitOutput]| hits.iter().map(HitOutput::bytes).sum::<usize>() <= USUAL_BYTES;
         // Context is given up before hits are.
@@ -342,6 +347,7 @@ fn output(input: &Input, found: &ScannedNotes) -> Output {
 impl HitOutput {
     /// Its size as JSON.
     fn bytes(&self) -> usize {
+        // With the comma behind it.
         serde_json::to_string(self).map_or(0, |text| text.len() + 1)
     }
 }
@@ -380,6 +386,7 @@ fn hint(input: &Input, found: &ScannedNotes) -> Option<String> {
 }
 
 fn hit_output(hit: &ScanHit, file: String, content_hash: String, context_lines: usize) -> HitOutput {
+    // The first match of the line is the one that is shown.
     let column = hit.line.matches.first().map_or(0, |found| found.start);
     let shown = |lines: Vec<&[u8]>| lines.into_iter().map(|line| clipped_line(line, 0)).collect();
     HitOutput {
@@ -466,6 +473,8 @@ mod tests {
                 budget: MemoryBudget::new(MemoryLimits { file_bytes: 1000, change_bytes: 1000, reply_bytes: 100_000 }),
                 skills: None,
                 memory: None,
+                owner: &lapidary_operation::OwnerSettings::default(),
+                shape: &lapidary_operation::VaultShape::default(),
                 attachments: lapidary_operation::AttachmentAccess {
                     decoder: &lapidary_operation::NoDecoder,
                     imports: None,

@@ -65,7 +65,7 @@ impl ReadTool for TagsList {
                 context.check()?;
                 // Only in notes does `#` start a tag.
                 if path.is_note() {
-                    let found = tags::of_note(&shown.note());
+                    let found = tags::of_note(&shown.tagged());
                     counts.add_note(found.iter().map(String::as_str), NestedTags::CountAlone);
                 }
             }

@@ -9,7 +9,7 @@ use lapidary_toolkit::{
     folder::FolderTarget,
     health::{self, FindingKind, HealthFinding, Severity},
     index,
-    page::page_at,
+    page::{self, page_at},
 };
 use lapidary_vault::{VaultPath, View};
 use schemars::JsonSchema;
@@ -98,12 +98,10 @@ impl ReadTool for VaultHealthCheck {
     type Output = Output;
 
     fn run(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Output, Reason> {
-        let folder = match &input.folder {
-            Some(given) => FolderTarget::find(view, index::notes(context, view)?, given)?.required()?,
-            None => None,
-        };
+        let folder = FolderTarget::chosen(view, index::notes(context, view)?, input.folder.as_deref())?;
         let kinds = input.kind.map_or(FindingKind::ALL.to_vec(), |kind| vec![kind]);
         let mut found = health::check(context, view, &kinds)?;
+        // Filtered after the check, because a finding may be about files in several folders.
         found.retain(|finding| is_within(finding, folder.as_ref()));
         let count = |kind: FindingKind| {
             let of_kind = || found.iter().filter(|finding| finding.kind == kind);
@@ -111,11 +109,13 @@ impl ReadTool for VaultHealthCheck {
             KindCount { kind, severity: kind.severity(), count, fixable }
         };
         let mut summary: Vec<KindCount> = kinds.into_iter().map(count).collect();
+        // What was not found is not worth a line.
         summary.retain(|kind| kind.count > 0);
         if input.kind.is_none() {
             return Ok(Output { summary, findings: None, next_cursor: None });
         }
         let (mut page, next_cursor) = page_at(found, input.cursor.as_deref(), input.limit)?;
+        // Only for the page, as it compares names with the whole vault.
         health::name_nearest(context, view, &mut page.items)?;
         let findings = page.items.into_iter().map(ShownFinding::of).collect();
         Ok(Output { summary, findings: Some(findings), next_cursor })
@@ -139,6 +139,7 @@ impl ReadTool for VaultHealthCheck {
         for finding in findings {
             // The sentence names the first; the others only here.
             let others = finding.paths.len().saturating_sub(1);
+            // Of many paths only the first are in the answer, but all are counted.
             let more = finding.path_count.map_or(others, |count| count - 1);
             let more = if more > 0 && others > 0 { format!(" (+{more})") } else { String::new() };
             let fix = match (&finding.fix, &finding.by_hand) {
@@ -148,9 +149,7 @@ impl ReadTool for VaultHealthCheck {
             };
             text += &format!("\n{}: {}{more}{fix}", finding.id, finding.says);
         }
-        if let Some(next) = next_cursor {
-            text += &format!("\nMore with `cursor`: {next}");
-        }
+        text += &page::more(next_cursor.as_deref());
         Some(text)
     }
 
@@ -216,5 +215,6 @@ impl ShownFinding {
 }
 
 fn is_within(finding: &HealthFinding, folder: Option<&VaultPath>) -> bool {
+    // One path in the folder is enough: the others say what it collides with.
     folder.is_none_or(|folder| finding.paths.iter().any(|path| path.is_within(folder)))
 }

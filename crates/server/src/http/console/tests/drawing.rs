@@ -52,9 +52,22 @@ async fn the_vault_page_says_what_is_in_it() {
     }
     page.lacks("style=");
     let empty = ConsoleTrial::start(&[("gem.png", "PNG")], &[], &[]).await.get("/console/vault").await;
-    for text in ["No notes yet.", "Every link leads to a file.", "No tags yet."] {
+    for text in ["No notes yet.", "Every link leads to a file.", "No tags yet.", "CLAUDE.md</span>: clients get it"] {
         empty.has(text);
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_vault_page_shows_the_guide_and_whether_clients_get_it() {
+    let page = async |settings: &[(&str, &str)], text: &str| {
+        ConsoleTrial::start(&[("AGENTS.md", text)], &[], settings).await.get("/console/vault").await
+    };
+    let whole = page(&[], "Notes go to <b>Inbox</b>.\n").await;
+    whole.has("AGENTS.md</span>: 25 bytes. It reaches clients whole");
+    whole.has("Notes go to &lt;b&gt;Inbox");
+    page(&[("LAPIDARY_GUIDE_BYTES", "10")], "One line.\nAnother.\n").await.has("Its first lines reach clients");
+    page(&[("LAPIDARY_GUIDE_BYTES", "0")], "x\n").await.has("vault_guide alone");
+    page(&[("LAPIDARY_GUIDE_NOTE", "off")], "x\n").await.has("The setting guide_note is off.");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -25,8 +25,19 @@ async fn every_error_has_the_code_of_the_plugin() {
         ("GET", "/vault/..%2F..%2Fetc%2Fpasswd", &[], "", 40021),
         ("GET", "/vault/..%20/x.md", &[], "", 40021),
         ("GET", "/vault/dir/...%2Fa.md", &[], "", 40021),
-        ("GET", "/vault/.obsidian/plugins/obsidian-local-rest-api/data.json", &[], "", 40400),
-        ("GET", "/vault/.obsidian/", &[], "", 40400),
+        ("GET", "/vault/.obsidian/plugins/obsidian-local-rest-api/data.json", &[], "", 40321),
+        ("GET", "/vault/.obsidian/", &[], "", 40321),
+        ("GET", "/vault/.obsidian", &[], "", 40321),
+        ("GET", "/vault/.OBSIDIAN/none.json", &[], "", 40321),
+        ("GET", "/vault/.obsidian./none.json", &[], "", 40321),
+        ("GET", "/vault/.obsidian%2Fnone.json", &[], "", 40321),
+        ("GET", "/vault/.obsidian-other/none.json", &[], "", 40400),
+        ("HEAD", "/vault/.obsidian/app.json", &[], "", 403),
+        ("POST", "/vault/.obsidian/app.json", &[MD], "x", 40321),
+        ("PATCH", "/vault/.obsidian/app.json", &[JSON], "{}", 40321),
+        ("DELETE", "/vault/.obsidian/app.json", &[], "", 40321),
+        ("MOVE", "/vault/.obsidian/app.json", &[("Destination", "m.json")], "", 40321),
+        ("POST", "/open/.obsidian/app.json", &[], "", 40321),
         ("GET", "/vault/n.md", &[("Accept", "application/vnd.olrapi.note+json")], "", 200),
         ("GET", "/vault/n.md", &[("Accept", "application/vnd.olrapi.document-map+json")], "", 200),
         (
@@ -198,14 +209,31 @@ async fn every_error_has_the_code_of_the_plugin() {
         ("GET", "/periodic/daily/", &[], "", 40461),
         ("GET", "/periodic/daily/2026/13/40/", &[], "", 40461),
         ("POST", "/open/n.md", &[], "", 200),
+        ("POST", "/open/dir%2Fa.md", &[], "", 200),
+        ("POST", "/open/dir/", &[], "", 40510),
+        ("POST", "/open/", &[], "", 40400),
+        ("GET", "/open/n.md", &[], "", 40400),
         ("POST", "/open/..%2Fx", &[], "", 40021),
         ("GET", "/commands/", &[], "", 200),
         ("POST", "/commands/editor:save-file/", &[], "", 40400),
+        ("GET", "/commands", &[], "", 200),
+        ("HEAD", "/commands/", &[], "", 200),
+        ("PUT", "/commands/", &[], "", 40400),
+        ("POST", "/commands/", &[], "", 40400),
+        ("POST", "/commands/a/b/", &[], "", 40400),
         ("GET", "/tags/", &[], "", 200),
+        ("GET", "/tags", &[], "", 200),
+        ("GET", "/TAGS/", &[], "", 200),
+        ("HEAD", "/tags/", &[], "", 200),
         ("POST", "/tags/", &[], "", 40400),
         ("POST", "/search/simple/", &[], "", 40090),
         ("POST", "/search/simple/?query=a&query=b", &[], "", 40090),
         ("POST", "/search/simple/?query=lantern", &[], "", 200),
+        ("POST", "/search/simple?query=lantern", &[], "", 200),
+        ("POST", "/search/simple/?query=", &[], "", 200),
+        ("POST", "/search/simple/?query=lantern&contextLength=x", &[], "", 200),
+        ("POST", "/search/simple/?query=lantern&contextLength=-5", &[], "", 200),
+        ("POST", "/search/other/", &[], "", 40400),
         ("GET", "/search/simple/?query=lantern", &[], "", 40400),
         ("POST", "/search/", &[], "{}", 40011),
         ("POST", "/search/", &[("Content-Type", "text/plain")], "{}", 40012),
@@ -325,8 +353,8 @@ async fn guesses_of_the_key_are_limited_and_the_right_key_works_all_the_same() {
         assert_eq!(trial.raw("GET", "/vault/", &guess, "").await.code(), 40101);
     }
     let refused = trial.raw("GET", "/vault/", &guess, "").await;
-    assert_eq!((refused.code(), refused.header("retry-after").is_empty()), (42900, false));
-    assert_eq!(trial.raw("GET", "/", &guess, "").await.code(), 42900, "the status would tell whether a key is right");
+    assert_eq!((refused.code(), refused.header("retry-after").is_empty()), (42901, false));
+    assert_eq!(trial.raw("GET", "/", &guess, "").await.code(), 42901, "the status would tell whether a key is right");
     assert_eq!(trial.raw("GET", "/vault/", &[], "").await.code(), 40101, "without a key nothing was guessed");
     assert_eq!(trial.get("/vault/n.md").await.status, 200);
     let weak = RestTrial::new(&[(SETTINGS_FILE, r#"{"apiKey": "secret"}"#), ("n.md", NOTE)]);
@@ -337,7 +365,7 @@ async fn guesses_of_the_key_are_limited_and_the_right_key_works_all_the_same() {
     for _ in 0..30 {
         assert_eq!(weak.raw("GET", "/vault/", &guess, "").await.code(), 40101);
     }
-    assert_eq!(weak.raw("GET", "/vault/n.md", &right, "").await.code(), 42900, "it may have been guessed");
+    assert_eq!(weak.raw("GET", "/vault/n.md", &right, "").await.code(), 42901, "it may have been guessed");
     for nothing in [r#"{"apiKey": ""}"#, r#"{"apiKey": "  "}"#, r#"{"apiKey": 7}"#, "{}"] {
         let trial = RestTrial::new(&[(SETTINGS_FILE, nothing), ("n.md", NOTE)]);
         for sent in ["Bearer ", "Bearer  ", "Bearer 7", "Bearer undefined"] {

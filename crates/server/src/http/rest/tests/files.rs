@@ -174,6 +174,22 @@ async fn the_active_note_is_the_one_opened_last() {
 }
 
 #[tokio::test]
+async fn what_one_caller_opens_is_not_where_another_writes() {
+    const TOKEN: &str = "lap_reader_0123456789abcdef0123456789abcdef";
+    let tokens = format!("other:reader:{TOKEN}");
+    let trial = RestTrial::with(&[("a.md", "a\n"), ("b.md", "b\n")], &[], &[("LAPIDARY_TOKENS", &tokens)]);
+    let by_token = format!("Bearer {TOKEN}");
+    let other = [("Authorization", by_token.as_str())];
+    assert_eq!(trial.raw("GET", "/active/", &other, "").await.code(), 40400);
+    assert_eq!(trial.send("POST", "/open/a.md", &[], "").await.status, 200);
+    assert_eq!(trial.raw("GET", "/active/", &other, "").await.code(), 40400);
+    assert_eq!(trial.raw("POST", "/open/b.md", &other, "").await.status, 200);
+    assert_eq!(trial.send("POST", "/active/", MD, "more\n").await.status, 204);
+    assert_eq!((trial.text("a.md").as_deref(), trial.text("b.md").as_deref()), (Some("a\nmore\n"), Some("b\n")));
+    assert_eq!(trial.raw("GET", "/active/", &other, "").await.text(), "b\n");
+}
+
+#[tokio::test]
 async fn periodic_notes_are_found_and_created_as_the_vault_says() {
     let daily = r#"{"folder": "Daily", "template": "T"}"#;
     let trial = RestTrial::new(&[(".obsidian/daily-notes.json", daily), ("T.md", "# {{title}}\n")]);

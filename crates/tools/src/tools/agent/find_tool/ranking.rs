@@ -1,9 +1,12 @@
 //! Which tools fit a request in the user's own words.
 
 mod known_requests;
+mod tool_weights;
+mod understanding;
 mod vocabulary;
 
 use std::{
+    borrow::Cow,
     collections::{BTreeMap, BTreeSet, HashMap, HashSet},
     sync::LazyLock,
 };
@@ -36,12 +39,9 @@ const COVERAGE: f32 = 0.5;
 const OTHER_EFFECT: f32 = 0.6;
 /// For a tool that changes something if no word asks for that: a bare `headings of a note` is to be seen.
 const UNASKED_CHANGE: f32 = 0.85;
-/// How much the known words of a request have to say for each unknown one. Words of most tools, such as `note`, say less.
-const TOLERANCE: f32 = 1.75;
-/// The weight of similar requests relative to the words of the tools, of which the best has 1.
-const REQUESTS: f32 = 1.25;
-/// A request is understood if it is this similar to one that is known.
-const ALIKE: f32 = 0.55;
+/// The best score by words counts as 1, but not below this: a single word that also means something else (`before Friday`)
+/// should not outvote similar requests.
+const SURE: f32 = 20.0;
 /// More than all words together.
 const EXACT: f32 = 1000.0;
 
@@ -51,9 +51,6 @@ const CHANGING: &str = "rename move delete remove undo restore create write appe
 const LOOKING: &str = "read show list find search compare count open history look see explain size";
 const QUESTIONS: &str = "who what which where how wer wo welche welcher welches was wie qui quoi quel quelle quels \
     quelles combien que cual cuales quien donde cuantas cuantos cuanto";
-
-/// What follows these is a topic.
-const TOPIC_FOLLOWS: &str = "about containing contains called named titled mentioning über namens sobre sur";
 
 /// Words that occur in every request and say nothing; none that is typical of a tool (`get back`).
 const EMPTY: &str = "\
@@ -72,7 +69,11 @@ const EMPTY: &str = "\
     par pas ne me te lui leur plus ai as ont ici tout toute toutes autre autres veux peux viens fait donne solo \
     el los las una unos unas y en con por para mi mis tu tus como este esta esto estos estas ese esa eso que cual \
     cuales al del lo le les se ha han he hay es son mas un quiero puedo otro otra otros otras aqui ya sus su sobre \
-    hacer ponle solo me te nos";
+    hacer ponle solo me te nos \
+    moi toi ca da hab ab um comme algo ever deja schon gern encore si bon favor ahora hasta jusqu vor hui aujourd ihr \
+    euch uns unser unsere dich dir sein seine sehr suis es sommes elles ils eux alguna alguno algun vez nada muy tan \
+    has hemos come came went avais avait avons celle celui ceux ci vers soy estoy estaba hatte hatten hattest gewesen \
+    habt vais va etait eras fue fui era hago haces aquello";
 
 /// The words of all tools. They never change, so requests share them.
 static ALL_WORDS: LazyLock<ToolWords> = LazyLock::new(ToolWords::of_all);
@@ -113,10 +114,13 @@ struct WishTerm {
     means: BTreeMap<String, f32>,
     /// A name or a number: no tool has to know it.
     own: bool,
+    /// In the vocabulary: not a topic, even if no tool has a word for it.
+    everyday: bool,
 }
 
 impl ToolWords {
     fn of_all() -> Self {
+        // All tools and not only those of a caller: the words are computed once for all callers.
         let catalogue = Catalogue::new(TOOL_SET, &ToolSelection::default(), &ProfileRules::curator(), &[]);
         let mut all = Self { numbers: HashMap::new(), tools: HashMap::new() };
         for entry in catalogue.iter().flat_map(Catalogue::entries) {
@@ -167,6 +171,7 @@ impl<'a> ToolRanking<'a> {
         let tools: Vec<(&CatalogueEntry, &ToolFields)> = entries.filter_map(fields).collect();
         let mut common = vec![0; all.numbers.len()];
         for (_, fields) in &tools {
+            // Counted among the tools of this caller, because only they compete.
             fields.weights.keys().for_each(|word| common[*word] += 1);
         }
         Self { tools, common }
@@ -179,7 +184,7 @@ impl<'a> ToolRanking<'a> {
 
     /// The tools that fit, best first; ties go to the one that changes nothing, then to list order.
     pub(super) fn best(&self, wish: &str) -> Vec<&'a CatalogueEntry> {
-        self.best_by(wish, &KNOWN.similar(wish, None))
+        self.best_by(wish, &KNOWN.similar(wish))
     }
 
     fn best_by(&self, wish: &str, similar: &SimilarRequests) -> Vec<&'a CatalogueEntry> {
@@ -210,10 +215,11 @@ impl<'a> ToolRanking<'a> {
             };
             scores.push(share * self.score(&wished, fields));
         }
-        let most = scores.iter().copied().fold(f32::EPSILON, f32::max);
+        // Relative to the best, so that both kinds of evidence have the same scale.
+        let most = scores.iter().copied().fold(SURE, f32::max);
         let mut ranked: Vec<(f32, &CatalogueEntry)> = Vec::new();
         for ((entry, fields), score) in self.tools.iter().zip(scores) {
-            let mut score = score / most + REQUESTS * similar.score(entry.spec.name());
+            let mut score = score / most + similar.score(entry.spec.name());
             if spelt == fields.name {
                 score += EXACT;
             }
@@ -222,6 +228,7 @@ impl<'a> ToolRanking<'a> {
                 ranked.push((score + if entry.spec.effect == Effect::Read { 0.0001 } else { 0.0 }, entry));
             }
         }
+        // Stable, so that equals stay in list order.
         ranked.sort_by(|(one, _), (other, _)| other.total_cmp(one));
         ranked.into_iter().map(|(_, entry)| entry).collect()
     }
@@ -231,6 +238,7 @@ impl<'a> ToolRanking<'a> {
         for term in &wished.meant {
             let (mut best, mut best_told, mut most) = (0.0_f32, 0.0_f32, 0.0_f32);
             for (word, told) in term {
+                // The best place of the term in this tool counts, not the sum over its meanings.
                 let gained = told * fields.weights.get(word).copied().unwrap_or_default();
                 if gained > best {
                     (best, best_told) = (gained, *told);
@@ -254,34 +262,6 @@ impl<'a> ToolRanking<'a> {
         if all > 0.0 { score * (1.0 - COVERAGE + COVERAGE * covered / all) } else { score }
     }
 
-    /// Whether the tools know enough of a request: no tool knows what a PDF is, so the best match for the rest of
-    /// `read a pdf` would be misleading. Topics are the user's own and not counted.
-    pub(super) fn understands(&self, wish: &str) -> bool {
-        self.understands_by(wish, &KNOWN.similar(wish, None))
-    }
-
-    fn understands_by(&self, wish: &str, similar: &SimilarRequests) -> bool {
-        if similar.nearest >= ALIKE {
-            return true;
-        }
-        // Every second part is between quotes, and that is a name or a topic.
-        let unquoted: Vec<&str> = wish.split(['"', '`', '“', '”', '„']).step_by(2).collect();
-        let unquoted = unquoted.join(" ");
-        let starts = TOPIC_FOLLOWS.split(' ').filter_map(|word| unquoted.find(&format!(" {word} ")));
-        let said = starts.min().map_or(unquoted.as_str(), |start| &unquoted[..start]);
-        let (mut known, mut needed) = (0.0, 0.0);
-        for term in telling_terms(said) {
-            let told = term.means.keys().filter_map(|word| self.known(word)).map(|word| self.tells(word));
-            match told.max_by(f32::total_cmp) {
-                Some(told) => known += told,
-                None if term.own => {}
-                None => needed += TOLERANCE,
-            }
-        }
-        // If there are only empty words, the ranking decides.
-        known >= needed
-    }
-
     fn tells(&self, word: usize) -> f32 {
         #[expect(clippy::cast_precision_loss, reason = "there are a few dozen tools")]
         let share = |count: usize| (self.tools.len() + 1) as f32 / (count + 1) as f32;
@@ -296,21 +276,36 @@ fn terms(wish: &str) -> Vec<WishTerm> {
     if !telling.is_empty() {
         return telling;
     }
-    let term = |stem| WishTerm { means: BTreeMap::from([(stem, 1.0)]), own: false };
+    let term = |stem| WishTerm { means: BTreeMap::from([(stem, 1.0)]), own: false, everyday: false };
     stems(wish).into_iter().map(term).collect()
+}
+
+/// Two words that are one, joined.
+fn joined(wish: &str) -> Cow<'_, str> {
+    const APART: [(&str, &str); 2] = [("to-do", "todo"), ("To-do", "todo")];
+    APART
+        .iter()
+        .filter(|(apart, _)| wish.contains(apart))
+        .fold(Cow::Borrowed(wish), |wish, (apart, one)| Cow::Owned(wish.replace(apart, one)))
 }
 
 fn telling_terms(wish: &str) -> Vec<WishTerm> {
     let mut terms: Vec<WishTerm> = Vec::new();
-    for (at, spelt) in wish.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).enumerate() {
+    // `take #old off` is about a tag, though it does not say so.
+    if wish.split('#').skip(1).any(|rest| rest.starts_with(char::is_alphabetic)) {
+        terms.push(WishTerm { means: BTreeMap::from([(stem("tag"), 1.0)]), own: false, everyday: true });
+    }
+    for (at, spelt) in joined(wish).split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).enumerate() {
         let mut letters = spelt.chars();
         let named =
+            // A capital at the start of a request is only its beginning.
             at > 0 && letters.next().is_some_and(char::is_uppercase) && letters.next().is_some_and(char::is_lowercase);
         for word in words(spelt) {
             // `tag重命名`: two words in two scripts.
             let (spaced, unspaced): (String, String) = word.chars().partition(|c| !vocabulary::is_unspaced(*c));
             for meant in vocabulary::meanings_within(&unspaced) {
-                terms.push(WishTerm { means: meant.iter().map(|word| (stem(word), MEANT)).collect(), own: false });
+                let means = meant.iter().map(|word| (stem(word), MEANT)).collect();
+                terms.push(WishTerm { means, own: false, everyday: true });
             }
             if spaced.is_empty() || is_empty(&spaced) {
                 continue;
@@ -318,9 +313,16 @@ fn telling_terms(wish: &str) -> Vec<WishTerm> {
             let meant = vocabulary::meanings(&spaced);
             let mut means: BTreeMap<String, f32> = meant.iter().map(|word| (stem(word), MEANT)).collect();
             means.insert(stem(&spaced), if named && meant.is_empty() { NAMED } else { 1.0 });
-            terms.push(WishTerm { means, own: named || spaced.chars().all(char::is_numeric) });
+            let own = named || spaced.chars().all(char::is_numeric);
+            terms.push(WishTerm { means, own, everyday: !meant.is_empty() });
         }
     }
+    let verbs =
+        wish.split([',', '.', ';', ':', '!', '?', '–', '—']).filter_map(|clause| vocabulary::separated(&words(clause)));
+    terms.extend(verbs.map(|meant| {
+        let means = meant.iter().map(|word| (stem(word), MEANT)).collect();
+        WishTerm { means, own: false, everyday: true }
+    }));
     terms
 }
 
@@ -363,6 +365,7 @@ fn pairs(text: &str) -> BTreeSet<(String, String)> {
 /// `replacing`, `replaced` and `replace` are one word, and so are `heading` and `headings`.
 fn stem(word: &str) -> String {
     let cut = |word: &'_ str, ending: &str| -> Option<usize> {
+        // Shorter stems would mix unrelated words.
         word.strip_suffix(ending).filter(|rest| rest.chars().count() >= 3).map(str::len)
     };
     if let Some(end) = cut(word, "ies") {
@@ -382,24 +385,27 @@ fn stem(word: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{known_requests::KnownRequests, *};
 
-    /// For the phrasings in a list: how many there are, and those whose tool is not in the top three. Those that are learnt
-    /// from are ranked as if they were not known.
-    fn missed(list: &str, learnt: bool) -> (usize, Vec<String>) {
+    type Phrasing = (&'static str, &'static str);
+
+    fn read(list: &'static str) -> Vec<Phrasing> {
+        list.lines().filter(|line| !line.starts_with('#')).filter_map(|line| line.split_once(" => ")).collect()
+    }
+
+    /// The phrasings whose tool is not in the top three, or that are not understood.
+    fn missed(phrasings: &[Phrasing], known: &KnownRequests) -> Vec<String> {
         let selection = ToolSelection { commands: true, ..ToolSelection::default() };
         let catalogue = Catalogue::new(TOOL_SET, &selection, &ProfileRules::curator(), &[]).unwrap();
         let ranking =
             ToolRanking::of(catalogue.on().filter(|entry| !["find_tool", "call_tool"].contains(&entry.spec.name())));
-        let (mut asked, mut missed) = (0, Vec::new());
-        for line in list.lines().filter(|line| !line.starts_with('#') && !line.is_empty()) {
-            let (phrase, right) = line.split_once(" => ").unwrap();
+        let mut missed = Vec::new();
+        for (phrase, right) in phrasings {
             let right: Vec<&str> = right.split(' ').collect();
             for tool in &right {
-                assert!(catalogue.find(tool).is_ok(), "{line}");
+                assert!(catalogue.find(tool).is_ok(), "{phrase}: {tool}");
             }
-            let similar = KNOWN.similar(phrase, learnt.then_some(asked));
-            asked += 1;
+            let similar = known.similar(phrase);
             let best = ranking.best_by(phrase, &similar);
             let found: Vec<&str> = best.iter().take(3).map(|entry| entry.spec.name()).collect();
             let understood = ranking.understands_by(phrase, &similar);
@@ -407,45 +413,93 @@ mod tests {
                 missed.push(format!("{phrase}: {found:?}, understood: {understood}"));
             }
         }
-        (asked, missed)
+        missed
+    }
+
+    /// At most this part of the phrasings may be missed, in percent.
+    fn assert_few_missed(phrasings: &[Phrasing], known: &KnownRequests, most: usize) {
+        let missed = missed(phrasings, known);
+        let (count, asked) = (missed.len(), phrasings.len());
+        println!("{count} of {asked} missed");
+        assert!(count * 100 <= asked * most, "{count} of {asked} missed:\n{}", missed.join("\n"));
     }
 
     #[test]
     fn everyday_requests_find_their_tool_among_the_first_three() {
-        let (asked, missed) = missed(include_str!("phrasings.txt"), true);
-        assert!(asked >= 1000, "{asked}");
-        // Each is ranked without itself; the next test asks them literally.
-        assert!(missed.len() * 100 <= asked * 10, "{} of {asked} missed:\n{}", missed.len(), missed.join("\n"));
+        let all = read(include_str!("phrasings.txt"));
+        assert!(all.len() >= 1000, "{}", all.len());
+        // A fifth is asked of what was learnt from the rest; the next test asks all of them literally.
+        let is_asked = |number: usize| number.is_multiple_of(5);
+        let rest = all.iter().enumerate().filter(|(number, _)| !is_asked(*number)).map(|(_, phrasing)| *phrasing);
+        let asked: Vec<Phrasing> = all.iter().copied().step_by(5).collect();
+        assert_few_missed(&asked, &KnownRequests::of(rest), 13);
     }
 
     #[test]
     fn known_requests_find_their_tool_as_they_stand() {
-        let (asked, missed) = missed(include_str!("phrasings.txt"), false);
-        assert!(missed.len() * 100 <= asked * 3, "{} of {asked} missed:\n{}", missed.len(), missed.join("\n"));
+        assert_few_missed(&read(include_str!("phrasings.txt")), &KNOWN, 1);
+    }
+
+    #[test]
+    fn a_verb_that_is_apart_and_a_tag_that_is_only_written_are_understood() {
+        let catalogue = Catalogue::new(TOOL_SET, &ToolSelection::default(), &ProfileRules::curator(), &[]).unwrap();
+        let ranking = ToolRanking::of(catalogue.on());
+        for (wish, tool) in [
+            ("hak die Steuererklärung ab", "task_update"),
+            ("benenne die Seite Urlaub um", "file_move"),
+            ("take #zebra off", "obsidian_manage_tags"),
+        ] {
+            let best: Vec<&str> = ranking.best(wish).iter().take(3).map(|entry| entry.spec.name()).collect();
+            assert!(best.contains(&tool), "{wish}: {best:?}");
+        }
     }
 
     #[test]
     fn requests_that_once_found_the_wrong_tool_all_find_theirs() {
-        let (asked, missed) = missed(include_str!("reported.txt"), false);
-        assert!(asked >= 30, "{asked}");
-        assert!(missed.is_empty(), "{}", missed.join("\n"));
+        let reported = read(include_str!("reported.txt"));
+        assert!(reported.len() >= 30, "{}", reported.len());
+        assert_few_missed(&reported, &KNOWN, 0);
     }
+
+    /// Lists of requests that nothing is learnt from, and how many of each may be missed, in percent.
+    const UNSEEN: [(&str, usize); 8] = [
+        (include_str!("unseen/first.txt"), 8),
+        (include_str!("unseen/second.txt"), 5),
+        (include_str!("unseen/third.txt"), 7),
+        (include_str!("unseen/fourth.txt"), 7),
+        (include_str!("unseen/fifth.txt"), 7),
+        (include_str!("unseen/sixth.txt"), 7),
+        (include_str!("unseen/seventh.txt"), 5),
+        (include_str!("unseen/eighth.txt"), 7),
+    ];
 
     #[test]
     fn requests_that_nothing_was_learnt_from_find_their_tool() {
-        let (asked, missed) = missed(include_str!("unseen.txt"), false);
-        assert!(asked >= 70, "{asked}");
-        assert!(missed.len() * 10 <= asked, "{} of {asked} missed:\n{}", missed.len(), missed.join("\n"));
+        let learnt: HashSet<&str> = read(include_str!("phrasings.txt")).into_iter().map(|(phrase, _)| phrase).collect();
+        for (list, most) in UNSEEN {
+            let unseen = read(list);
+            assert!(unseen.len() >= 60, "{}", unseen.len());
+            for (phrase, _) in &unseen {
+                assert!(!learnt.contains(phrase), "{phrase}");
+            }
+            assert_few_missed(&unseen, &KNOWN, most);
+        }
     }
 
     #[test]
     fn requests_no_tool_covers_are_not_understood_and_names_do_not_matter() {
         let catalogue = Catalogue::new(TOOL_SET, &ToolSelection::default(), &ProfileRules::curator(), &[]).unwrap();
         let ranking = ToolRanking::of(catalogue.on());
-        for wish in ["read a pdf", "PDF lesen", "send an email", "translate a note", "eine E-Mail schicken", "zzz"] {
-            assert!(!ranking.understands(wish), "{wish}");
+        for wish in include_str!("elsewhere.txt").lines().filter(|line| !line.starts_with('#')) {
+            assert!(!ranking.understands(wish) || ranking.best(wish).is_empty(), "{wish}");
         }
-        for wish in ["rename Foo to Bar", "rename \"old plan\" to \"new zebra\"", "find my note about zebra taxes"] {
+        for wish in [
+            "rename Foo to Bar",
+            "rename \"old plan\" to \"new zebra\"",
+            "find my note about zebra taxes",
+            "find the note on my flight",
+            "create a note for the hotel",
+        ] {
             assert!(ranking.understands(wish), "{wish}");
         }
     }

@@ -108,6 +108,7 @@ impl CardSide {
 
     /// The sides of two cards that face each other.
     fn facing(from: &PlacedBox, to: &PlacedBox) -> (Self, Self) {
+        // From middle to middle: a large card beside a small one still faces it sideways.
         let across = (to.x + to.width / 2) - (from.x + from.width / 2);
         let down = (to.y + to.height / 2) - (from.y + from.height / 2);
         match () {
@@ -143,6 +144,7 @@ impl CanvasChange<'_, '_> {
             CanvasOperation::Move { id, to: (x, y), by: (dx, dy) } => {
                 let (_, card) = canvas::find(self.tool, &at("id"), &self.board, &[CanvasList::Nodes], &id)?;
                 let place = canvas::place(&self.board.nodes()[card]);
+                // A missing coordinate keeps its value, so a card can be moved along one axis.
                 let (x, y) = (x.unwrap_or(place.x) + clamped(dx), y.unwrap_or(place.y) + clamped(dy));
                 self.shift(card, clamped(x) - place.x, clamped(y) - place.y)
             }
@@ -185,6 +187,7 @@ impl CanvasChange<'_, '_> {
         group: Option<&str>,
         mut card: CardFields,
     ) -> Result<String, Reason> {
+        // The one field without which a card of this type shows nothing.
         let wanted = match kind {
             CardType::Text => ("text", card.text.is_some()),
             CardType::File => ("file", card.file.is_some()),
@@ -205,6 +208,7 @@ impl CanvasChange<'_, '_> {
         {
             return Err(self.refused(&at("group"), "is a card, not a group"));
         }
+        // Also if both coordinates are given: the search is cheap, and one of them may be missing.
         let free = self.free_place(size, group);
         (card.x, card.y) = (Some(card.x.unwrap_or(free.x)), Some(card.y.unwrap_or(free.y)));
         (card.width, card.height) = (Some(size.0), Some(size.1));
@@ -214,6 +218,7 @@ impl CanvasChange<'_, '_> {
             self.values(at, Some(kind.name()), card)?.into_iter().filter_map(|(key, value)| Some((key, value?))),
         );
         self.board.add(CanvasList::Nodes, &members).ok_or_else(unexpected)?;
+        // After the card is there, since the group has to hold it.
         if let Some(group) = group {
             self.stretch(group)?;
         }
@@ -230,6 +235,7 @@ impl CanvasChange<'_, '_> {
         };
         let id = item.id().to_owned();
         let values = self.values(at, Some(&kind), card)?;
+        // A call that changes nothing is more likely a mistake than a wish.
         if values.is_empty() {
             return Err(self.refused(&at("id"), "names a card, and nothing says what to change"));
         }
@@ -261,6 +267,7 @@ impl CanvasChange<'_, '_> {
         let mut values = Vec::new();
         for (key, value, kinds) in texts {
             let Some(value) = value else { continue };
+            // A file card with a text would keep it unseen, and its author would wonder.
             if !kind.is_some_and(|kind| kinds.contains(&kind)) {
                 return Err(self.refused(&at(key), "is not for this type of card"));
             }
@@ -285,6 +292,7 @@ impl CanvasChange<'_, '_> {
     /// Moves a card; a group with what lies in it.
     fn shift(&mut self, card: usize, dx: i64, dy: i64) -> Result<String, Reason> {
         let own = canvas::place(&self.board.nodes()[card]);
+        // Wholly inside. A card that only overlaps the border stays where it is, as in the app.
         let is_inside = |place: &PlacedBox| {
             place.x >= own.x
                 && place.y >= own.y
@@ -293,15 +301,12 @@ impl CanvasChange<'_, '_> {
         };
         let takes_along = canvas::is_group(&self.board.nodes()[card]);
         let places: Vec<PlacedBox> = self.board.nodes().iter().map(canvas::place).collect();
-        for (index, place) in places.iter().enumerate() {
-            if index == card || (takes_along && is_inside(place)) {
-                self.context.check()?;
-                for (key, value) in [("x", place.x + dx), ("y", place.y + dy)] {
-                    let value = CanvasScalar::Number(clamped(value));
-                    self.board.set(CanvasList::Nodes, index, key, Some(&value)).ok_or_else(unexpected)?;
-                }
-            }
-        }
+        let moved = places.iter().enumerate();
+        let moved = moved.filter(|(index, place)| *index == card || (takes_along && is_inside(place)));
+        let moved: Vec<(usize, i64, i64)> =
+            moved.map(|(index, place)| (index, clamped(place.x + dx), clamped(place.y + dy))).collect();
+        self.context.check()?;
+        self.board.place(&moved).ok_or_else(unexpected)?;
         Ok(self.board.nodes()[card].id().to_owned())
     }
 
@@ -309,6 +314,7 @@ impl CanvasChange<'_, '_> {
         let both = &[CanvasList::Nodes, CanvasList::Edges];
         let (list, index) = canvas::find(self.tool, &at("id"), &self.board, both, id)?;
         let id = self.board.items(list)[index].id().to_owned();
+        // Lines without one of their ends would make the file invalid for the app.
         if list == CanvasList::Nodes {
             let ends =
                 |edge: &lapidary_note::CanvasItem| [edge.text("fromNode"), edge.text("toNode")].contains(&Some(&*id));
@@ -326,6 +332,7 @@ impl CanvasChange<'_, '_> {
     fn free_place(&self, (width, height): (i64, i64), group: Option<usize>) -> PlacedBox {
         let places = || self.board.nodes().iter().map(canvas::place);
         let (x, y) = match group {
+            // The top of the highest card, so that a new one is in sight.
             None => match (places().map(|place| place.x + place.width).max(), places().map(|place| place.y).min()) {
                 (Some(right), Some(top)) => (right + GAP, top),
                 _ => (0, 0),
@@ -344,6 +351,7 @@ impl CanvasChange<'_, '_> {
 
     /// Makes a group large enough for the card that was just added to it.
     fn stretch(&mut self, group: usize) -> Result<(), Reason> {
+        // The card was added last.
         let (Some(card), border) =
             (self.board.nodes().last().map(canvas::place), canvas::place(&self.board.nodes()[group]))
         else {
@@ -364,6 +372,7 @@ impl CanvasChange<'_, '_> {
 
     fn new_id(&self, at: &str, given: Option<String>, kind: &str) -> Result<String, Reason> {
         let Some(given) = given else {
+            // From the text of the board as well, so that two equal cards get different ids.
             return Ok(canvas::new_id(&self.board, &format!("{kind}\n{}", self.board.text())));
         };
         if given.is_empty() || given.len() > LONGEST_ID || given.chars().any(|letter| letter.is_control()) {
@@ -377,6 +386,7 @@ impl CanvasChange<'_, '_> {
 
     fn color(&self, at: &str, given: String) -> Result<String, Reason> {
         let is_hex = |digits: &str| digits.len() == 6 && digits.bytes().all(|digit| digit.is_ascii_hexdigit());
+        // An empty text removes the member.
         if given == "none" {
             return Ok(String::new());
         }

@@ -33,7 +33,7 @@ pub(super) fn open_changes(context: &Context<'_>, view: &View, count: usize) -> 
         };
         own.extend(page.checkpoints.into_iter().filter(is_own));
         // Computed anew for each page: an undo further up may have reverted changes that come only now.
-        let mut open = still_open(&own);
+        let mut open = still_open(context, &own);
         // What an undo reverted may be on the next page.
         let is_settled = open.iter().take(count).all(|index| !is_undoer(&own[*index]));
         if !page.more || seen >= MOST_SEEN || (open.len() >= count && is_settled) {
@@ -55,9 +55,11 @@ fn is_undoer(found: &Checkpoint) -> bool {
 /// The state of a file before and after some changes.
 type FileStates = BTreeMap<VaultPath, (Option<ContentHash>, Option<ContentHash>)>;
 
-fn states(found: &Checkpoint) -> FileStates {
+/// Without the log of the vault, which goes on with every change.
+fn states(context: &Context<'_>, found: &Checkpoint) -> FileStates {
     let mut states = FileStates::new();
-    for EntryRecord { path, before, after, .. } in &found.entries {
+    let is_log = |path: &VaultPath| found.entries.len() > 1 && context.shape.log_note.as_ref() == Some(path);
+    for EntryRecord { path, before, after, .. } in found.entries.iter().filter(|entry| !is_log(&entry.path)) {
         // A path may occur twice in a change, if one file leaves it and another takes it.
         states.entry(path.clone()).and_modify(|(_, last)| *last = *after).or_insert((*before, *after));
     }
@@ -65,8 +67,8 @@ fn states(found: &Checkpoint) -> FileStates {
 }
 
 /// Changes that neither undo another nor are undone, by their position in the list, newest first.
-fn still_open(own: &[Checkpoint]) -> Vec<usize> {
-    let states: Vec<FileStates> = own.iter().map(states).collect();
+fn still_open(context: &Context<'_>, own: &[Checkpoint]) -> Vec<usize> {
+    let states: Vec<FileStates> = own.iter().map(|found| states(context, found)).collect();
     let mut open = vec![true; own.len()];
     for (index, found) in own.iter().enumerate() {
         if !open[index] || !is_undoer(found) {
@@ -113,7 +115,7 @@ pub(super) fn changed_since(
 ) -> Result<Option<VaultPath>, Reason> {
     let mut left: BTreeMap<&VaultPath, Option<ContentHash>> = BTreeMap::new();
     for found in changes {
-        for (path, (before, after)) in states(found) {
+        for (path, (before, after)) in states(context, found) {
             // Nothing is known about a folder, or a file that was moved unread.
             let entry = found.entries.iter().find(|entry| entry.path == path);
             if let Some(entry) = entry.filter(|_| before.is_some() || after.is_some()) {

@@ -4,6 +4,7 @@ use lapidary_operation::{
     fence::fenced,
     quote::{one_line, quoted},
 };
+use lapidary_query::utf16_length;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -92,13 +93,14 @@ impl SearchHit {
                 let some = total_matches.map_or(String::new(), |total| {
                     format!(" — truncated, showing first {} of {total} matches", matches.len())
                 });
-                let line = |found: &HitMatch| {
-                    let place = &found.r#match;
+                let line = |found: &[HitMatch]| {
+                    let place = |found: &HitMatch| format!("{}–{}", found.r#match.start, found.r#match.end);
+                    let places: Vec<String> = found.iter().map(place).collect();
                     // Line breaks would end the line of the match.
-                    let context = found.context.split_whitespace().collect::<Vec<_>>().join(" ");
-                    format!("{}–{}: {}\n", place.start, place.end, one_line(&context))
+                    let context = found[0].context.split_whitespace().collect::<Vec<_>>().join(" ");
+                    format!("{}: {}\n", places.join(", "), one_line(&context))
                 };
-                let lines: String = matches.iter().map(line).collect();
+                let lines: String = shown_together(matches).into_iter().map(line).collect();
                 format!("\n\n### {}{some}\n{}", quoted(filename), fenced(&lines))
             }
             // Combined, between the same markers.
@@ -109,6 +111,24 @@ impl SearchHit {
             }
         }
     }
+}
+
+/// Matches that the context of the first of them shows, too: it is said once.
+fn shown_together(matches: &[HitMatch]) -> Vec<&[HitMatch]> {
+    let (mut groups, mut rest): (Vec<&[HitMatch]>, &[HitMatch]) = (Vec::new(), matches);
+    while let Some(first) = rest.first() {
+        let place = &first.r#match;
+        let begin = place.start.saturating_sub(place.context_start);
+        let context = begin..begin + utf16_length(&first.context);
+        let is_shown = |found: &&HitMatch| {
+            let MatchPlace { start, end, source, .. } = &found.r#match;
+            *source == place.source && context.start <= *start && *end <= context.end
+        };
+        let (group, others) = rest.split_at(1 + rest[1..].iter().take_while(is_shown).count());
+        groups.push(group);
+        rest = others;
+    }
+    groups
 }
 
 /// Ranked hits as a model reads them: a line for each, and for the best a line of text. All of it is note text.
@@ -203,6 +223,12 @@ pub(super) fn fitting(
 }
 
 impl SearchHit {
+    pub(super) fn filename(&self) -> &str {
+        match self {
+            Self::Text { filename, .. } | Self::Logic { filename, .. } | Self::Ranked { filename, .. } => filename,
+        }
+    }
+
     /// Its size with this many matches.
     pub(super) fn bytes(&self, shown: usize) -> usize {
         match self {
@@ -280,6 +306,22 @@ mod tests {
         };
         assert!(hits.len() == 1 || written(&hits) <= USUAL_BYTES * limit.max(USUAL_HITS) / USUAL_HITS + 2);
         (hits.len(), shown)
+    }
+
+    #[test]
+    fn matches_in_one_context_share_a_line() {
+        let found = |start: usize, context: &str, context_start: usize, source| HitMatch {
+            context: context.into(),
+            r#match: MatchPlace { start, end: start + 2, context_start, context_end: context_start + 2, source },
+        };
+        let matches = vec![
+            found(10, "a 石 and 石s\nb", 2, None),
+            found(17, "nd 石s\nb", 3, None),
+            found(40, "石 far", 0, None),
+            found(1, "x石", 1, Some("filename")),
+        ];
+        let hit = SearchHit::Text { filename: "a.md".into(), matches, total_matches: None, truncated: false };
+        assert_eq!(hit.markdown(), "\n\n### `a.md`\n```\n10–12, 17–19: a 石 and 石s b\n40–42: 石 far\n1–3: x石\n```");
     }
 
     #[test]

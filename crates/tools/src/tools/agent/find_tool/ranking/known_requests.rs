@@ -1,13 +1,17 @@
 //! Requests whose tools are known: a request for nearly the same means the same tool.
 
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeMap, BTreeSet, HashMap},
     sync::LazyLock,
 };
 
 use lapidary_query::words;
 
-use super::{stem, terms, vocabulary};
+use super::{
+    WishTerm, joined, stem, terms,
+    tool_weights::{LearntRequest, ToolWeights},
+    vocabulary,
+};
 
 /// Learnt from `phrasings.txt`. It never changes, so requests share it.
 pub(super) static KNOWN: LazyLock<KnownRequests> =
@@ -16,6 +20,8 @@ pub(super) static KNOWN: LazyLock<KnownRequests> =
 /// The weight of a word as it is spelt, relative to the words that it means: `who is` and `where did I` say what kind of
 /// request it is.
 const SPELT: f32 = 0.4;
+/// The weight of two words that a request means both: `rename` and `tag` say little, together they say it all.
+const BOTH: f32 = 0.3;
 /// The weight of a name: it is the user's own.
 const NAMED: f32 = 0.3;
 /// How many similar requests count for a tool, and how much of each relative to the one before.
@@ -23,6 +29,10 @@ const COUNTED: usize = 10;
 const NEXT: f32 = 0.8;
 /// How much less a request says about each of its tools if it has several.
 const SHARED: f32 = 0.3;
+/// How many words of a request are paired.
+const PAIRED: usize = 24;
+/// The weight of similar requests relative to what was learnt from all.
+const SIMILARITY: f32 = 1.25;
 /// Less in common is chance.
 const SIMILAR: f32 = 0.1;
 
@@ -33,22 +43,29 @@ pub(super) struct KnownRequests {
     holders: Vec<Vec<(usize, f32)>>,
     /// The tools of each request.
     tools: Vec<Vec<&'static str>>,
+    /// All of them.
+    names: Vec<&'static str>,
+    weights: ToolWeights,
 }
 
 /// How similar the known requests of each tool are to a wish.
 pub(super) struct SimilarRequests {
     tools: HashMap<&'static str, Vec<f32>>,
+    /// What was learnt about the features of the wish.
+    learnt: HashMap<&'static str, f32>,
     /// The greatest similarity, at most 1.
     pub(super) nearest: f32,
 }
 
 impl KnownRequests {
     pub(super) fn read(list: &'static str) -> Self {
-        let lines = list.lines().filter(|line| !line.starts_with('#'));
-        let known: Vec<(BTreeMap<String, f32>, Vec<&str>)> = lines
-            .filter_map(|line| line.split_once(" => "))
-            .map(|(request, tools)| (features(request), tools.split(' ').collect()))
-            .collect();
+        Self::of(list.lines().filter(|line| !line.starts_with('#')).filter_map(|line| line.split_once(" => ")))
+    }
+
+    pub(super) fn of(requests: impl Iterator<Item = (&'static str, &'static str)>) -> Self {
+        let known: Vec<(BTreeMap<String, f32>, Vec<&str>)> =
+            requests.map(|(request, tools)| (features(request), tools.split(' ').collect())).collect();
+        // In order, so that numbers are the same each time.
         let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
         for feature in known.iter().flat_map(|(features, _)| features.keys()) {
             *counts.entry(feature).or_default() += 1;
@@ -59,35 +76,50 @@ impl KnownRequests {
             numbered.map(|(number, (feature, count))| ((*feature).to_owned(), (number, says(*count)))).collect();
         let mut holders = vec![Vec::new(); features.len()];
         let mut tools = Vec::with_capacity(known.len());
+        let names: BTreeSet<&str> = known.iter().flat_map(|(_, tools)| tools).copied().collect();
+        let names: Vec<&str> = names.into_iter().collect();
+        let mut lessons = Vec::with_capacity(known.len());
         for (request, (own, wanted)) in known.iter().enumerate() {
             let weighed = |(feature, weight): (&String, &f32)| {
                 let (number, says) = features[feature];
                 (number, weight * says)
             };
             let weights: Vec<(usize, f32)> = own.iter().map(weighed).collect();
+            // Divided by it, so that long requests are not similar to everything.
             let length = length(weights.iter().map(|(_, weight)| *weight));
-            weights.into_iter().for_each(|(number, weight)| holders[number].push((request, weight / length)));
+            let weights: Vec<(usize, f32)> =
+                weights.into_iter().map(|(number, weight)| (number, weight / length)).collect();
+            weights.iter().for_each(|(number, part)| holders[*number].push((request, *part)));
+            let right = wanted.iter().filter_map(|tool| names.binary_search(tool).ok()).collect();
+            lessons.push(LearntRequest { features: weights, tools: right });
             tools.push(wanted.clone());
         }
-        Self { features, holders, tools }
+        let weights = ToolWeights::learn(&lessons, features.len(), names.len());
+        Self { features, holders, tools, names, weights }
     }
 
-    /// Compares a wish with all requests, except the one that is left out.
-    pub(super) fn similar(&self, wish: &str, left_out: Option<usize>) -> SimilarRequests {
+    /// Compares a wish with all requests.
+    pub(super) fn similar(&self, wish: &str) -> SimilarRequests {
         let wished = features(wish);
+        // A word that no request has still makes the wish longer, and so less similar.
         let unknown = rarity(self.tools.len(), 0);
         let says = |feature: &str| self.features.get(feature).map_or(unknown, |(_, says)| *says);
         let length = length(wished.iter().map(|(feature, weight)| weight * says(feature)));
         let mut alike = vec![0.0_f32; self.tools.len()];
+        let mut known: Vec<(usize, f32)> = Vec::new();
         for (feature, weight) in &wished {
             let Some((number, says)) = self.features.get(feature) else { continue };
+            known.push((*number, weight * says / length));
             for (request, part) in &self.holders[*number] {
                 alike[*request] += weight * says / length * part;
             }
         }
-        let mut similar = SimilarRequests { tools: HashMap::new(), nearest: 0.0 };
+        let mut learnt = Vec::new();
+        self.weights.score(&known, self.names.len(), &mut learnt);
+        let learnt = self.names.iter().copied().zip(learnt).collect();
+        let mut similar = SimilarRequests { tools: HashMap::new(), learnt, nearest: 0.0 };
         for (request, tools) in self.tools.iter().enumerate() {
-            if alike[request] < SIMILAR || left_out == Some(request) {
+            if alike[request] < SIMILAR {
                 continue;
             }
             similar.nearest = similar.nearest.max(alike[request]);
@@ -103,24 +135,42 @@ impl KnownRequests {
 impl SimilarRequests {
     pub(super) fn score(&self, tool: &str) -> f32 {
         let found = self.tools.get(tool).map(Vec::as_slice).unwrap_or_default();
-        found.iter().take(COUNTED).rev().fold(0.0, |sum, alike| alike + NEXT * sum)
+        // From the last on, so that each counts less than the one before it.
+        let similar = found.iter().take(COUNTED).rev().fold(0.0, |sum, alike| alike + NEXT * sum);
+        SIMILARITY * similar + self.learnt.get(tool).copied().unwrap_or_default()
     }
 }
 
-/// What a request has, and how much each counts: the words that its own mean, those themselves, and in languages without
-/// spaces every two letters.
+/// What a request has, and how much each counts: the words that its own mean and every two of them, those themselves, and in
+/// languages without spaces every two letters.
 // In order, so that sums are the same each time.
 fn features(request: &str) -> BTreeMap<String, f32> {
     let mut features: BTreeMap<String, f32> = BTreeMap::new();
     let mut put = |feature: String, weight: f32| {
         let known = features.entry(feature).or_default();
+        // A word that comes twice does not count twice.
         *known = known.max(weight);
     };
-    for term in terms(request) {
+    let terms = terms(request);
+    let mut before: Vec<&WishTerm> = Vec::new();
+    // The first words of a long text have to do: there are as many pairs as words times words.
+    for term in terms.iter().filter(|term| !term.own).take(PAIRED) {
+        for (one, other) in before
+            .iter()
+            .flat_map(|one| one.means.keys())
+            .flat_map(|one| term.means.keys().map(move |other| (one, other)))
+        {
+            if one != other {
+                put(format!("{}&{}", one.min(other), one.max(other)), BOTH);
+            }
+        }
+        before.push(term);
+    }
+    for term in terms {
         let share = if term.own { NAMED } else { 1.0 };
         term.means.into_iter().for_each(|(word, weight)| put(word, share * weight));
     }
-    for word in words(request) {
+    for word in words(&joined(request)) {
         let letters: Vec<char> = word.chars().collect();
         if letters.first().copied().is_some_and(vocabulary::is_unspaced) {
             letters.windows(2).for_each(|pair| put(format!("~{}{}", pair[0], pair[1]), SPELT));
@@ -132,7 +182,7 @@ fn features(request: &str) -> BTreeMap<String, f32> {
 }
 
 /// As in search: the fewer requests have a feature, the more it says.
-#[expect(clippy::cast_precision_loss, reason = "there are a thousand requests")]
+#[expect(clippy::cast_precision_loss, reason = "there are a few thousand requests")]
 fn rarity(all: usize, having: usize) -> f32 {
     ((all + 1) as f32 / (having + 1) as f32).ln()
 }

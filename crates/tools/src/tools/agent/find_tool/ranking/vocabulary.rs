@@ -38,6 +38,25 @@ pub(super) fn meanings(word: &str) -> &'static [&'static str] {
     std::iter::once(word.as_str()).chain(behind_prefix).find_map(longest_entry).unwrap_or_default()
 }
 
+/// What German puts at the end of a clause, away from its verb: `hak das ab` is `abhaken`.
+const PARTICLES: [&str; 18] = [
+    "an", "ab", "auf", "aus", "ein", "um", "zu", "durch", "weg", "hinzu", "zusammen", "zuruck", "vor", "nach", "her",
+    "hin", "runter", "raus",
+];
+
+/// The meaning of a verb whose first part ends the clause.
+pub(super) fn separated(clause: &[String]) -> Option<&'static [&'static str]> {
+    let (last, others) = clause.split_last()?;
+    let particle = PARTICLES.into_iter().find(|particle| plain(last) == *particle)?;
+    others.iter().find_map(|word| {
+        let verb = format!("{particle}{}", plain(word));
+        // An entry that is hardly longer than the particle is about something else.
+        let ends =
+            verb.char_indices().map(|(at, letter)| at + letter.len_utf8()).filter(|end| *end >= particle.len() + 3);
+        ends.filter_map(|end| ENTRIES.get(&verb[..end])).next_back().map(Vec::as_slice)
+    })
+}
+
 fn longest_entry(word: &str) -> Option<&'static [&'static str]> {
     let long_enough = |end: &usize| *end == word.len() || word[..*end].chars().count() >= BEGINNING;
     let ends = word.char_indices().map(|(at, letter)| at + letter.len_utf8()).filter(long_enough);
