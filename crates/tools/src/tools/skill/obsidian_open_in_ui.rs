@@ -170,7 +170,7 @@ impl ActionTool for ObsidianOpenInUi {
                 after: NOTES,
             },
             Example {
-                says: "The same while Obsidian does not run",
+                says: "The same where Obsidian has no plugin to be reached by",
                 before: NOTES,
                 input: json!({ "path": "Daily/To do.md", "newLeaf": true }),
                 gives: ExampleResult::Output(json!({
@@ -178,7 +178,7 @@ impl ActionTool for ObsidianOpenInUi {
                     "opened": false,
                     "createdIfMissing": false,
                     "uri": "obsidian://open?vault=test&file=Daily%2FTo%20do.md&paneType=tab",
-                    "notice": UNREACHED,
+                    "notice": NO_PLUGIN,
                 })),
                 after: NOTES,
             },
