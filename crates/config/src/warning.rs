@@ -38,6 +38,6 @@ pub enum ConfigWarning {
     WritePathsReadOnly,
     #[error("LAPIDARY_REST_HTTP has no effect: the REST API is not served (LAPIDARY_REST, --rest)")]
     RestNotServed,
-    #[error("--rest-http has no effect: the REST API has an address of its own, which is plain HTTP")]
+    #[error("--rest-http has no effect: the REST API has its own address, which is plain HTTP")]
     RestPlainAlready,
 }

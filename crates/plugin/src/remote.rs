@@ -204,7 +204,7 @@ fn store_error(error: PluginError) -> StoreError {
         // A condition of ours that does not hold is handled by the steps; here it is a failure.
         PluginError::Changed => failing(Some(412)),
         PluginError::Rejected { status, .. } | PluginError::Upstream { status } => failing(Some(status)),
-        // The last four are no answers about a file.
+        // What is left says nothing about a file.
         PluginError::Unexpected
         | PluginError::PeriodDisabled
         | PluginError::PeriodUnsupported

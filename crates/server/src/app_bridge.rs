@@ -242,6 +242,7 @@ impl PluginApp {
 }
 
 /// Why a request has no answer.
+#[derive(Clone, Copy)]
 enum PluginFailure {
     /// It was not made.
     Unasked(AppFault),
