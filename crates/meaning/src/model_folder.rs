@@ -47,7 +47,7 @@ impl ModelFolder<'_> {
     /// A model that is ready to use. Fails if anything about the files is doubtful.
     pub fn read(&self) -> Result<TextModel, ModelError> {
         match self.packed()? {
-            Some(file) => Ok(TextModel::Static(StaticModel::read(file)?)),
+            Some(file) => Ok(TextModel::Static(Box::new(StaticModel::read(file)?))),
             None => Ok(TextModel::Transformer(Box::new(self.transformer()?))),
         }
     }

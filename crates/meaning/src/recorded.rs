@@ -1,5 +1,7 @@
 //! Comparisons with what the reference implementations gave; `tests/reference/record.py` recorded it.
 
+#![expect(clippy::disallowed_methods, reason = "tests read what was recorded")]
+
 use std::{fs, path::PathBuf};
 
 use serde_json::Value;

@@ -41,7 +41,7 @@ impl StaticModelParts {
     pub fn pack(&self) -> Result<Vec<u8>, ModelError> {
         let broken = |problem: &str| ModelError::malformed("model", problem);
         let dimension = self.vectors.ncols();
-        if dimension == 0 || dimension % 2 != 0 || self.tokens.len() != self.vectors.nrows() {
+        if dimension == 0 || !dimension.is_multiple_of(2) || self.tokens.len() != self.vectors.nrows() {
             return Err(broken("it has no even dimension, or not a vector for each token"));
         }
         if self.scores.as_ref().is_some_and(|scores| scores.len() != self.tokens.len()) {
@@ -132,7 +132,12 @@ pub(crate) fn unpack(file: Cow<'static, [u8]>) -> Result<StaticModel, ModelError
     };
     let name = std::str::from_utf8(reader.take(name_length.into())?).map_err(|_| broken("its name"))?.to_owned();
     let (rows, dimension, piece_bytes) = (reader.size()?, reader.size()?, reader.size()?);
-    if rows == 0 || rows > MOST_PIECES || dimension == 0 || dimension > LARGEST_DIMENSION || dimension % 2 != 0 {
+    if rows == 0
+        || rows > MOST_PIECES
+        || dimension == 0
+        || dimension > LARGEST_DIMENSION
+        || !dimension.is_multiple_of(2)
+    {
         return Err(broken("its sizes are impossible"));
     }
     let lengths = reader.take(rows)?;

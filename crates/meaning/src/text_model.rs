@@ -44,7 +44,7 @@ impl fmt::Debug for ModelId {
 /// A model that makes vectors of texts.
 #[derive(Debug)]
 pub enum TextModel {
-    Static(StaticModel),
+    Static(Box<StaticModel>),
     Transformer(Box<TransformerModel>),
 }
 
@@ -53,7 +53,8 @@ impl TextModel {
     pub fn bundled() -> &'static Self {
         static BUNDLED: LazyLock<TextModel> = LazyLock::new(|| {
             let file = include_bytes!("../model/english.static");
-            TextModel::Static(StaticModel::of_program(file).expect("the bundled model is checked by a test"))
+            let model = StaticModel::of_program(file).expect("the bundled model is checked by a test");
+            TextModel::Static(Box::new(model))
         });
         &BUNDLED
     }

@@ -113,7 +113,7 @@ impl BertConfig {
         if config.hidden_act != "gelu" || config.position_embedding_type != "absolute" {
             return Err(ModelError::Unsupported("another activation than gelu, or relative positions".to_owned()));
         }
-        let heads_fit = config.num_attention_heads > 0 && config.hidden_size % config.num_attention_heads == 0;
+        let heads_fit = config.num_attention_heads > 0 && config.hidden_size.is_multiple_of(config.num_attention_heads);
         if !heads_fit || config.hidden_size == 0 || config.num_hidden_layers > 256 {
             return Err(broken("its sizes do not fit together".to_owned()));
         }
@@ -146,7 +146,7 @@ impl TransformerModel {
         Ok(Self {
             longest_text: parts.longest_text.clamp(3, config.max_position_embeddings.max(3)),
             tokens: reader.matrix("embeddings.word_embeddings.weight", config.vocab_size)?,
-            positions: positions + &first_type,
+            positions: positions + first_type,
             input_norm: reader.norm("embeddings.LayerNorm")?,
             layers: layers.collect::<Result<_, _>>()?,
             heads: config.num_attention_heads,

@@ -64,7 +64,7 @@ impl VectorTable {
 
     /// Adds the rows of a blob, one byte a value. Adds nothing and says false if it is not whole rows, or a row has no direction.
     pub fn push_bytes(&mut self, bytes: &[u8]) -> bool {
-        if self.dimension == 0 || bytes.len() % self.dimension != 0 {
+        if self.dimension == 0 || !bytes.len().is_multiple_of(self.dimension) {
             return false;
         }
         let rows = bytes.chunks_exact(self.dimension);

@@ -10,10 +10,10 @@ use super::{
 };
 
 impl LinearMap {
-    fn apply(&self, input: ArrayView2<'_, f32>) -> Array2<f32> {
+    fn apply(&self, input: &Array2<f32>) -> Array2<f32> {
         let mut output = Array2::zeros((input.nrows(), self.bias.len()));
         output.rows_mut().into_iter().for_each(|mut row| row.assign(&self.bias));
-        general_mat_mul(1.0, &input, &self.weights.t(), 1.0, &mut output);
+        general_mat_mul(1.0, input, &self.weights.t(), 1.0, &mut output);
         output
     }
 }
@@ -61,15 +61,15 @@ impl TransformerModel {
     }
 
     fn layer(&self, layer: &EncoderLayer, input: &Array2<f32>, lengths: &[usize]) -> Array2<f32> {
-        let seen = self.attention(&layer.attention.apply(input.view()), lengths);
-        let mut middle = layer.attention_output.apply(seen.view());
+        let seen = self.attention(&layer.attention.apply(input), lengths);
+        let mut middle = layer.attention_output.apply(&seen);
         middle += input;
         layer.attention_norm.apply(&mut middle, self.norm_epsilon);
-        let mut wide = layer.widening.apply(middle.view());
+        let mut wide = layer.widening.apply(&middle);
         if let Some(values) = wide.as_slice_mut() {
             gelu(values);
         }
-        let mut output = layer.narrowing.apply(wide.view());
+        let mut output = layer.narrowing.apply(&wide);
         output += &middle;
         layer.output_norm.apply(&mut output, self.norm_epsilon);
         output
