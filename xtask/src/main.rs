@@ -51,7 +51,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Makes the bundled model. Optimized, and in a package of its own, so that the server is not built a second time for it.
+/// Makes the bundled model. Optimized, and in a separate package, so that the server is not built a second time for it.
 fn model(arguments: &[&str]) -> ExitCode {
     let mut cargo = std::process::Command::new("cargo");
     cargo.args(["run", "--quiet", "--profile", "soak", "--locked", "--package", "xtask-model", "--"]).args(arguments);
