@@ -1,7 +1,6 @@
 //! Chores of the project: `cargo xtask docs` writes the generated documents, `--check` says whether they are fresh;
 //! `cargo xtask accept` writes them after it has accepted new definitions of tools; `cargo xtask model` makes the model
-//! that the program bundles, from packages of registries; `cargo xtask names` counts the names of types, `cargo xtask
-//! comments` the comments inside functions.
+//! that the program bundles; `cargo xtask names` counts the names of types, `cargo xtask comments` the comments inside functions.
 
 #![expect(
     clippy::disallowed_methods,
@@ -56,7 +55,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Makes the bundled model. Optimized, and in a package of its own, so that the server is not built a second time for it.
+/// Makes the bundled model. Optimized, and in a separate package, so that the server is not built a second time for it.
 fn model(arguments: &[&str]) -> ExitCode {
     let mut cargo = std::process::Command::new("cargo");
     cargo.args(["run", "--quiet", "--profile", "soak", "--locked", "--package", "xtask-model", "--"]).args(arguments);
