@@ -46,6 +46,8 @@ pub struct AppStatus {
     pub manifest: Option<PluginManifest>,
     /// The ids of plugins that extend its API.
     pub extensions: Vec<String>,
+    /// It is `lapidary serve --rest` in place of the app.
+    pub is_lapidary: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

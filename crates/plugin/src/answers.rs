@@ -17,7 +17,12 @@ pub struct PluginStatus {
     pub manifest: Option<PluginManifest>,
     /// Plugins that add to its API.
     pub extensions: Vec<PluginExtension>,
+    /// It is `lapidary serve --rest`, and what it says of the app is said for programs that want a version.
+    pub is_lapidary: bool,
 }
+
+/// The author in the manifest of `lapidary serve --rest`.
+pub const LAPIDARY: &str = "Lapidary";
 
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct PluginManifest {
@@ -67,6 +72,7 @@ impl StatusBody {
         // Without a version it is not the plugin, whatever else it says.
         let version = PluginVersion::parse(&self.versions.own).ok_or(PluginError::Unexpected)?;
         // Optional: it is missing in older versions, and something else that is there must not spoil the status.
+        let is_lapidary = self.manifest["author"] == LAPIDARY;
         let manifest = serde_json::from_value::<PluginManifest>(self.manifest).ok();
         let manifest = manifest.filter(|it| [&it.id, &it.name, &it.version].into_iter().all(|text| is_name(text)));
         let extensions = match self.extensions {
@@ -78,7 +84,8 @@ impl StatusBody {
         Ok(PluginStatus {
             is_authenticated: self.authenticated,
             version,
-            obsidian: self.versions.obsidian.filter(|text| is_name(text)),
+            obsidian: self.versions.obsidian.filter(|text| is_name(text) && !is_lapidary),
+            is_lapidary,
             manifest,
             extensions: extensions.filter(|it| is_name(&it.id) && is_name(&it.name) && is_name(&it.version)).collect(),
         })

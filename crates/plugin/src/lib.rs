@@ -14,7 +14,7 @@ mod request_retry;
 mod version;
 
 pub use answers::{
-    AppCommand, FileAnswer, FileTimes, FoundFile, ListedName, NoteAnswer, PluginExtension, PluginManifest,
+    AppCommand, FileAnswer, FileTimes, FoundFile, LAPIDARY, ListedName, NoteAnswer, PluginExtension, PluginManifest,
     PluginStatus, SearchAnswer,
 };
 pub use app_calls::{AppState, SETTINGS_ENDPOINT};

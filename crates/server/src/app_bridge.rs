@@ -308,6 +308,7 @@ fn status(status: PluginStatus) -> AppStatus {
         obsidian: status.obsidian,
         plugin: Some(status.version.to_string()),
         is_authenticated: status.is_authenticated,
+        is_lapidary: status.is_lapidary,
         manifest,
         extensions: status.extensions.into_iter().map(|extension| extension.id).collect(),
     }

@@ -37,7 +37,9 @@ pub(super) fn run(
         servers.sort_by_key(|server| server["started"].as_str().map(str::to_owned));
         let (lines, _) = served.log.tail(status.limit)?;
         let app = served.app.as_ref().map_or(Err(AppFault::SwitchedOff), |app| app.status(PATIENCE));
-        let capabilities = is_there(vault).then(|| served.vault.capabilities());
+        // What a remote vault promises is known only from its answers.
+        let is_known = is_there(vault) && (vault.remote.is_none() || app.is_ok());
+        let capabilities = is_known.then(|| served.vault.capabilities());
         shown.push(ShownVault { vault, servers, lines, app, capabilities });
     }
     if status.json {
@@ -70,8 +72,13 @@ pub(super) fn run(
             continue;
         }
         print_servers(servers, screen)?;
-        if let Some(line) = app_line(app) {
-            writeln!(screen, "{line}")?;
+        match (app_line(app), app) {
+            (_, Err(AppFault::Unreachable)) if vault.remote.is_some() => {
+                let line = "It does not answer, so every call is refused: lapidary doctor";
+                writeln!(screen, "{}", screen.style.painted(TextPaint::Bad, line))?;
+            }
+            (Some(line), _) => writeln!(screen, "{line}")?,
+            (None, _) => {}
         }
         if let Some(words) = capabilities.as_ref().and_then(unpromised) {
             writeln!(screen, "Not promised here: {words}.")?;
@@ -127,6 +134,9 @@ fn app_line(app: &Result<AppStatus, AppFault>) -> Option<String> {
     let version =
         |version: &Option<String>| version.as_deref().map_or(String::new(), |it| format!(" {}", one_line(it)));
     match app {
+        Ok(app) if app.is_authenticated && app.is_lapidary => {
+            Some("`lapidary serve --rest` answers in place of Obsidian.".to_owned())
+        }
         Ok(app) if app.is_authenticated => {
             Some(format!("Obsidian{} answers, plugin{}.", version(&app.obsidian), version(&app.plugin)))
         }

@@ -463,6 +463,15 @@ fn a_server_without_the_app_opens_nothing_and_has_no_commands() {
         let hint = error["data"]["recovery"]["hint"].as_str().unwrap();
         assert!(hint.contains("OBSIDIAN_ENABLE_COMMANDS=true there"), "{error:#}");
     }
+    let said = |word: &str| {
+        let mut command = vault.computer.configured(&vault.rest.addresses[0], "a-key-of-the-plugin-0123456789", "");
+        String::from_utf8(command.arg(word).output().unwrap().stdout).unwrap()
+    };
+    // It has a version of Obsidian for programs that want one, and nobody is told that Obsidian runs.
+    for word in ["doctor", "status"] {
+        let said = said(word);
+        assert!(said.contains("`lapidary serve --rest` answers") && !said.contains("1.12.7"), "{word}: {said}");
+    }
     let mut serving = vault.served.command();
     serving.env("OBSIDIAN_ENABLE_COMMANDS", "true");
     let open = RestProcess::start_with(serving, &vault.served, &["--rest", "0"]);
@@ -531,4 +540,7 @@ fn a_remote_vault_that_does_not_answer_is_a_failure() {
     let said = String::from_utf8(output.stdout).unwrap();
     assert_eq!(output.status.code(), Some(1), "{said}");
     assert!(!said.contains("nothing is wrong") && said.contains("every call is refused"), "{said}");
+    let output = computer.configured(&url, &key, "").arg("status").output().unwrap();
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(said.contains("does not answer") && !said.contains("Not promised"), "{said}");
 }

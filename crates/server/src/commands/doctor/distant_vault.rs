@@ -29,6 +29,9 @@ pub(super) fn look(vault: &ChosenVault, remote: &RemoteVault, config: &Config) -
 fn answer(connection: &PluginConnection) -> Finding {
     let url = connection.url();
     match connection.status() {
+        Ok(status) if status.is_authenticated && status.is_lapidary => {
+            Finding::ok(WHAT, format!("`lapidary serve --rest` answers at {url} in its place"))
+        }
         Ok(status) if status.is_authenticated => {
             let app = status.obsidian.map(|app| format!(", Obsidian {app}")).unwrap_or_default();
             Finding::ok(WHAT, format!("Local REST API {} answers at {url}{app}", status.version))

@@ -45,6 +45,7 @@ impl RestRequest {
         // The plugin has its own form for errors, so only the status is kept.
         let bytes = posted_message::read(body, limits).await.map_err(|refused| ApiError::status(refused.status()))?;
         let kind = kind_of(&head.headers).unwrap_or_default();
+        let bytes = if kind.starts_with("text/") { in_utf8(&head.headers, bytes)? } else { bytes };
         let is_json = [JSON, NOTE_JSON, JSON_LOGIC, INSTRUCTION].contains(&kind.as_str());
         let body = match () {
             () if bytes.is_empty() => RequestBody::Nothing,
@@ -53,7 +54,6 @@ impl RestRequest {
                 return Err(ApiError::status(StatusCode::PAYLOAD_TOO_LARGE));
             }
             () if is_json => RequestBody::Json(serde_json::from_slice(&bytes).map_err(|_| ApiError::coded(40015))?),
-            // Its charset is not asked for: everything in a vault is UTF-8.
             () if kind.starts_with("text/") => RequestBody::Text(String::from_utf8_lossy(&bytes).into_owned()),
             () => RequestBody::Bytes,
         };
@@ -112,6 +112,21 @@ fn check_encoding(headers: &HeaderMap) -> Result<(), ApiError> {
         return Err(ApiError::status(StatusCode::NOT_IMPLEMENTED).with("A Transfer-Encoding is chunked, or none."));
     }
     Ok(())
+}
+
+/// A text in the encoding of notes. Another would land in a note as it is, and be unreadable there.
+fn in_utf8(headers: &HeaderMap, bytes: Bytes) -> Result<Bytes, ApiError> {
+    let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    let charset = kind.split(';').skip(1).find_map(|parameter| {
+        let (name, value) = parameter.split_once('=')?;
+        name.trim().eq_ignore_ascii_case("charset").then(|| value.trim().trim_matches('"').to_ascii_lowercase())
+    });
+    match charset.as_deref() {
+        None | Some("" | "utf-8" | "utf8" | "us-ascii") => Ok(bytes),
+        // What libraries send that have never heard of anything else. Each byte is the number of its character.
+        Some("iso-8859-1" | "latin1") => Ok(bytes.iter().map(|byte| char::from(*byte)).collect::<String>().into()),
+        Some(_) => Err(ApiError::status(StatusCode::UNSUPPORTED_MEDIA_TYPE).with("Send text as UTF-8.")),
+    }
 }
 
 fn kind_of(headers: &HeaderMap) -> Option<String> {

@@ -2,6 +2,7 @@
 
 use axum::{http::Method, response::Response};
 use lapidary_config::PatchFormat;
+use lapidary_plugin::LAPIDARY;
 use serde_json::{Value, json};
 
 use super::{
@@ -57,7 +58,7 @@ impl RestApi {
                 "minAppVersion": "0.12.0",
                 // Programs only look at the id and the version; a person sees here that it is not the app.
                 "description": concat!("Served by Lapidary ", env!("CARGO_PKG_VERSION"), " without the app."),
-                "author": "Lapidary",
+                "author": LAPIDARY,
                 "authorUrl": env!("CARGO_PKG_HOMEPAGE"),
                 "isDesktopOnly": true,
             },

@@ -294,6 +294,24 @@ async fn a_body_that_was_compressed_is_not_taken_for_text() {
 }
 
 #[tokio::test]
+async fn text_arrives_in_the_encoding_of_notes_or_not_at_all() {
+    let trial = RestTrial::new(&[("n.md", "a\n")]);
+    let auth = format!("Bearer {KEY}");
+    let send = async |method: &str, charset: &str, body: &[u8]| {
+        let kind = format!("text/markdown; charset={charset}");
+        let headers = [("Authorization", auth.as_str()), ("Content-Type", kind.as_str())];
+        trial.raw(method, "/vault/n.md", &headers, body.to_vec()).await.code()
+    };
+    assert_eq!(send("POST", "ISO-8859-1", b"\xfc\n").await, 204);
+    assert_eq!(send("POST", "\"UTF-8\"", "ö\n".as_bytes()).await, 204);
+    for method in ["PUT", "POST"] {
+        assert_eq!(send(method, "utf-16", b"\xff\xfex\0").await, 41500, "{method}");
+        assert_eq!(send(method, "x-unknown", b"x").await, 41500, "{method}");
+    }
+    assert_eq!(trial.text("n.md").as_deref(), Some("a\nü\nö\n"));
+}
+
+#[tokio::test]
 async fn settings_are_shared_as_far_as_the_caller_may_see_their_places() {
     let files = [
         (".obsidian/daily-notes.json", r#"{"folder": "Private/Days", "secret": "x"}"#),
