@@ -17,7 +17,7 @@ use lapidary_pipeline::{
 use lapidary_plugin::RemoteBackend;
 use lapidary_query::nearest;
 use lapidary_tools::{
-    AppBridge, AttachmentDecoder, BUILT_IN_PROFILES, Effect, NoDecoder, OwnerSettings, ScanLimits, TOOLS, ToolGroup,
+    AppBridge, AttachmentDecoder, BUILT_IN_PROFILES, Effect, NoDecoder, OwnerSettings, ScanLimits, TOOLS,
     ToolSelection, VaultShape,
 };
 use lapidary_vault::{
@@ -35,6 +35,7 @@ use crate::{
     grants::{GrantError, GrantMaker, prefixes},
     http::{ConfiguredClient, KnownClient},
     remote_vault,
+    tool_standing::{NO_MEMORY, NO_SCHEMAS},
 };
 
 /// The database of tokens, in the state folder.
@@ -122,7 +123,10 @@ pub(crate) fn assemble(
         read_only: config.access.read_only,
         commands: config.app.commands && config.app.is_used,
         dotted_names: config.tools.dotted_names,
-        not_set_up: if config.memory.is_none() { vec![ToolGroup::Memory] } else { Vec::new() },
+        not_set_up: [(config.memory.is_none(), NO_MEMORY), (config.schemas.is_none(), NO_SCHEMAS)]
+            .into_iter()
+            .filter_map(|(is_missing, setting)| is_missing.then_some(setting))
+            .collect(),
     };
     let names: Vec<String> = vaults.iter().map(|served| served.vault.name().to_owned()).collect();
     let grants = GrantMaker::new(config, selection, names);

@@ -13,10 +13,11 @@ const NOTES: &[(&str, &str)] = &[
     ("Sources/a.md", "about [[Plan]]\n"),
     ("Final/report.md", "---\nstatus: final\n---\nsee [[Plan]]\n"),
     ("tagged.md", "#source [[Plan]]\n"),
+    ("slip.md", "---\nstatus: final\nby: Ada: Byron\n---\nsee [[Plan]]\n"),
     ("Plan.md", "[[Sources/a]] [[tagged]] #gem\n"),
     ("gem.md", "#gem\n"),
 ];
-const STAYS: [&str; 3] = ["Sources/a.md", "Final/report.md", "tagged.md"];
+const STAYS: [&str; 4] = ["Sources/a.md", "Final/report.md", "tagged.md", "slip.md"];
 
 fn serve() -> TestServer {
     let sources = SourceRules {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use lapidary_note::counted;
 use lapidary_operation::{
     Context, Declaration, Effect, Example, ExampleResult, NameWanted, PathArgument, PathRole, Reason, ReasonKind,
-    ToolGroup, ToolPlan, WireFamily, WriteTool, quote::quoted,
+    ToolGroup, ToolPlan, WireFamily, WriteTool, bug, quote::quoted,
 };
 use lapidary_toolkit::{
     reading,
@@ -84,7 +84,8 @@ impl WriteTool for SchemaSave {
     fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<ToolPlan<Output>, Reason> {
         let tool = Self::DECLARATION.name;
         let Input { name, folder, tag, property, on_mismatch, dry_run } = input;
-        let schemas = context.shape.schema_folder().ok_or(Reason::SchemasOff { tool })?;
+        let schemas = context.shape.schema_folder();
+        let schemas = schemas.ok_or_else(|| bug!("`schema_save` is on without a folder of schemas"))?;
         let name = name.trim();
         let path = VaultPath::parse(&format!("{schemas}/{name}.md")).ok();
         let path = path.filter(|_| !name.starts_with('.') && !name.contains(['/', '\\']));
