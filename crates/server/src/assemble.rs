@@ -17,8 +17,8 @@ use lapidary_pipeline::{
 use lapidary_plugin::RemoteBackend;
 use lapidary_query::nearest;
 use lapidary_tools::{
-    AppBridge, AttachmentDecoder, BUILT_IN_PROFILES, Effect, NoDecoder, OwnerSettings, ScanLimits, TOOLS,
-    ToolSelection, VaultShape,
+    AppBridge, AttachmentDecoder, BUILT_IN_PROFILES, Effect, NO_MEMORY, NO_SCHEMAS, NoDecoder, OwnerSettings,
+    ScanLimits, TOOLS, ToolSelection, VaultShape,
 };
 use lapidary_vault::{
     FolderNames, GlobError, ImportFolder, InnerVault, PathGlobs, PathPrefix, Policy, ScopeError, SourceRules, Vault,
@@ -35,7 +35,6 @@ use crate::{
     grants::{GrantError, GrantMaker, prefixes},
     http::{ConfiguredClient, KnownClient},
     remote_vault,
-    tool_standing::{NO_MEMORY, NO_SCHEMAS},
 };
 
 /// The database of tokens, in the state folder.

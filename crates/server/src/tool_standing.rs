@@ -1,6 +1,6 @@
 //! Whether a tool is offered, in words for the owner: in `lapidary tools` and on the landing page.
 
-use lapidary_tools::{MissingSetting, OffReason, ToolStanding};
+use lapidary_tools::{MissingSetting, NO_MEMORY, NO_SCHEMAS, OffReason, ToolStanding};
 
 /// The standing in a word, and why it is not better, with what to do about it.
 pub(crate) fn in_words(standing: ToolStanding) -> (&'static str, &'static str) {
@@ -27,7 +27,3 @@ fn needs(missing: MissingSetting) -> &'static str {
         _ => "not set up",
     }
 }
-
-/// The settings that tools cannot do without.
-pub(crate) const NO_MEMORY: MissingSetting = MissingSetting { key: "memory_folder", needed_by: "memory" };
-pub(crate) const NO_SCHEMAS: MissingSetting = MissingSetting { key: "schema_folder", needed_by: "schema_save" };

@@ -39,4 +39,4 @@ pub use prompts::prompts;
 pub use resources::{
     FIXED_RESOURCES, FileTemplate, FixedResource, JSON, ResourceUri, VaultResource, media_type, shown_capabilities,
 };
-pub use tools::{TOOL_SET, TOOLS};
+pub use tools::{NO_MEMORY, NO_SCHEMAS, TOOL_SET, TOOLS};

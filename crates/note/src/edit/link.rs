@@ -192,7 +192,7 @@ pub fn literal_words(words: &str) -> String {
         if escape {
             written.push('\\');
         }
-        // A break would end the line, and what follows would be Markdown of its own.
+        // A break would end the line, and what follows would be read as Markdown again.
         written.push(if c.is_control() { ' ' } else { c });
         before = c;
     }

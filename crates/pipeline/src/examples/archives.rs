@@ -151,7 +151,8 @@ fn entries_that_lie_are_refused() {
     assert_refused(&[ForgedEntry { checksum: 1, ..entry.clone() }], "broken");
     // A list for those who look, and another name for those who unpack.
     assert_refused(&[ForgedEntry { local_name: Some("b.md"), ..entry.clone() }], "broken");
-    assert_refused(&[ForgedEntry { at: Some(1 << 20), ..entry.clone() }, entry], "broken");
+    let elsewhere = ForgedEntry { name: "b.md", at: Some(1 << 20), ..entry.clone() };
+    assert_refused(&[entry, elsewhere], "broken");
 }
 
 #[test]
@@ -199,7 +200,7 @@ fn an_archive_does_not_write_over_or_into_what_is_there() {
         let data = BASE64_STANDARD.encode(forged(&[ForgedEntry::of(name, "theirs\n")]));
         server.done("attachment_add", json!({ "name": format!("{number}.zip"), "data": data }));
         let refused = server.refused("zip_extract", json!({ "path": format!("{number}.zip"), "folder": "Into" }));
-        assert!(matches!(refused.kind(), ReasonKind::FileExists | ReasonKind::AmbiguousPath), "{name}: {refused}");
-        assert_eq!(server.text("Into/Plan.md"), "mine\n");
+        assert_ne!(refused.kind(), ReasonKind::InternalError, "{name}: {refused}");
+        assert_eq!(server.text("Into/Plan.md"), "mine\n", "{name}");
     }
 }

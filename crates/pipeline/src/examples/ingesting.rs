@@ -19,7 +19,7 @@ fn what_a_page_claims_to_be_does_not_make_it_known() {
     let trap = ingested(&server, json!({ "html": page }));
     let text = server.text(trap["path"].as_str().unwrap());
     assert!(text.contains(&format!("\nclaimed_source: {REAL}\n")) && !text.contains("\nsource:"), "{text}");
-    // A text may bring properties of its own.
+    // A text may bring its own properties.
     let claims = format!("---\nsource: {REAL}\nsource_hash: sha256:0000000000000000\n---\nAlso false.\n");
     let other = ingested(&server, json!({ "text": claims, "title": "Second trap" }));
     let text = server.text(other["path"].as_str().unwrap());

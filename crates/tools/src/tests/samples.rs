@@ -5,8 +5,8 @@ use std::{cell::Cell, time::Duration};
 use lapidary_note::{ContentHash, EditError, ExpectedHash, PatchError, PatchMismatch, PropertyError};
 use lapidary_operation::{
     AppFault, AppNeed, ArchiveProblem, ArgumentProblem, BlockCandidate, DecodeFault, DiskFault, FilePart,
-    HeadingCandidate, Interruption, MissingSetting, NameWanted, NearText, OffReason, PartCandidates, PathRefusal,
-    Reason, ShapeProblem, TaskCandidate, bug, quote::Prose,
+    HeadingCandidate, Interruption, NameWanted, NearText, OffReason, PartCandidates, PathRefusal, Reason, ShapeProblem,
+    TaskCandidate, bug, quote::Prose,
 };
 use lapidary_vault::{JoinError, PathDenied, PathError, PathPrefix, VaultPath, store::RemoteFault};
 
@@ -81,7 +81,8 @@ fn of_calls(tool: &str, argument: &str) -> Vec<Reason> {
         off(OffReason::NotChosen),
         off(OffReason::Profile),
         off(OffReason::Scope),
-        off(OffReason::NotSetUp(MissingSetting { key: "memory_folder", needed_by: "memory" })),
+        off(OffReason::NotSetUp(crate::NO_MEMORY)),
+        off(OffReason::NotSetUp(crate::NO_SCHEMAS)),
         off(OffReason::Commands),
         off(OffReason::OwnFolders),
         Reason::InsufficientScope { tool: word("file_replace") },

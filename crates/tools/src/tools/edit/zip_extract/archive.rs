@@ -128,7 +128,7 @@ fn is_plain(mode: Option<u32>) -> bool {
     mode.is_none_or(|mode| matches!(mode & KIND, 0 | FILE))
 }
 
-/// Whether a name is relative, stays where it is, and is no device of any system. Nothing is repaired: an archive with
+/// Whether a name is relative, stays where it is, and is not a device on any system. Nothing is repaired: an archive with
 /// such a name is not trusted.
 fn is_inside(name: &str) -> bool {
     let is_name = |part: &str| {
