@@ -30,6 +30,7 @@ skills_folder = "Skills"
 memory_folder = "Memory"
 guide_note = "Meta/Guide"
 sources_folder = "Read/"
+model = "minilm"
 schema_folder = "Schemas"
 import_folder = "~/Scans"
 pending_approvals = false
