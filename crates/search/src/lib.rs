@@ -13,6 +13,7 @@ mod bits;
 mod blocks;
 mod build;
 mod cache;
+mod chunk;
 mod corpus;
 mod evaluate;
 mod index;
