@@ -16,9 +16,11 @@ mod cache;
 mod chunk;
 mod corpus;
 mod evaluate;
+mod hybrid;
 mod index;
 mod index_cache;
 mod lines;
+mod meaning;
 mod others;
 mod passage;
 mod phrase;
@@ -41,9 +43,13 @@ use lapidary_store::{FileStamp, Scope, VaultPath, lock, posix};
 
 use corpus::ReadableCorpus;
 use evaluate::RankedSearch;
+use hybrid::{NearQuery, RankedDocument};
+use lapidary_meaning::Embedding;
 use others::other_files;
 
-pub use passage::{PassageSize, RankedMatch, RankedNote};
+pub use hybrid::RankedBy;
+pub use meaning::{MeaningKeeper, MeaningState, embed_aside};
+pub use passage::{NearPassage, PassageSize, RankedMatch, RankedNote};
 
 pub use cache::SegmentCache;
 pub use index_cache::{RankedIndexCache, build_aside};
@@ -101,6 +107,22 @@ pub struct RankedNotes {
     /// Notes were left out because an expression needs too many steps on them.
     pub undecided: bool,
     pub scanned: Option<ByScan>,
+    pub by: RankedBy,
+    /// Why meaning did not count, although it was asked for.
+    pub no_meaning: Option<NoMeaning>,
+}
+
+/// Why a search is by words alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoMeaning {
+    /// The query has operators and phrases only.
+    NoFreeWords,
+    /// The model knows none of its words.
+    UnknownWords,
+    /// Vectors are being made; so much is done, in per cent.
+    NotReady(u8),
+    /// The owner has switched it off.
+    Off,
 }
 
 /// The answer did not come from the index, because that is still being built.
@@ -120,7 +142,47 @@ impl RankedIndexCache {
         go_on: GoOn<'_>,
     ) -> Result<RankedNotes, IndexError> {
         let (index, readable) = self.index(files, go_on)?;
-        search(ReadableCorpus::new(&index, readable), self, files, query.into(), page, go_on)
+        search(ReadableCorpus::new(&index, readable), self, files, query.into(), None, page, go_on)
+    }
+
+    /// The same by meaning, or by both. Waits until all vectors are made.
+    pub fn ranked_by<'q>(
+        &self,
+        by: RankedBy,
+        files: &VisibleFiles,
+        query: impl Into<RankedQuery<'q>>,
+        page: RankedPage,
+        go_on: GoOn<'_>,
+    ) -> Result<RankedNotes, IndexError> {
+        let query = query.into();
+        let words_alone = |why: Option<NoMeaning>| {
+            let found = self.ranked(files, query, page, go_on)?;
+            Ok(RankedNotes { no_meaning: why, ..found })
+        };
+        if by == RankedBy::Words {
+            return words_alone(None);
+        }
+        let embedding = match self.embedded(query) {
+            Ok(embedding) => embedding,
+            Err(why) => return words_alone(Some(why)),
+        };
+        let (index, readable) = self.index(files, go_on)?;
+        let vectors = self.meaning.index(files, go_on)?;
+        let near = NearQuery::new(query.text, embedding, self.meaning.model(), &vectors, by);
+        search(ReadableCorpus::new(&index, readable), self, files, query, Some(&near), page, go_on)
+    }
+
+    /// A query as a vector, or why it has none.
+    pub fn embedded(&self, query: RankedQuery<'_>) -> Result<Embedding, NoMeaning> {
+        if !self.meaning.is_on() {
+            return Err(NoMeaning::Off);
+        }
+        let parsed = query.parse();
+        let own = SearchQuery::parse(query.text);
+        if !own.has_free_words() {
+            return Err(NoMeaning::NoFreeWords);
+        }
+        self.meaning.model().embed(&parsed.free_text).ok_or(NoMeaning::UnknownWords)
     }
 }
 
@@ -130,6 +192,7 @@ fn search(
     keeper: &RankedIndexCache,
     files: &VisibleFiles,
     query: RankedQuery<'_>,
+    near: Option<&NearQuery<'_>>,
     page: RankedPage,
     go_on: GoOn<'_>,
 ) -> Result<RankedNotes, IndexError> {
@@ -142,12 +205,20 @@ fn search(
         found = search.found()?;
         others = other_files(keeper, files, &search.query);
     }
-    let notes = found.count();
+    let (notes, best): (usize, Vec<RankedDocument>) = match near {
+        Some(near) => {
+            let joined = search.joined(&found, near, page.offset, page.limit)?;
+            (joined.total, joined.page)
+        }
+        None => {
+            let best = search.best(&found, page.offset, page.limit);
+            (found.count(), best.into_iter().map(RankedDocument::from).collect())
+        }
+    };
     let total = notes + others.len();
-    let best = search.best(&found, page.offset, page.limit);
     let starts = search.starts();
     let aside = ChargeAside::of_this_thread();
-    let one = |found: &best::FoundDocument| aside.charge(|| search.ranked(found, &starts, page.size));
+    let one = |found: &RankedDocument| aside.charge(|| search.ranked(found, &starts, page.size));
     let (mut hits, mut taken): (Vec<RankedNote>, usize) = (Vec::new(), 0);
     // In small groups, so that notes are not read for nothing once there is no room.
     for some in best.chunks(AT_ONCE) {
@@ -174,11 +245,14 @@ fn search(
     Ok(RankedNotes {
         total,
         hits,
-        some_words: some_words && total > 0,
+        // Notes found by meaning need none of the words.
+        some_words: some_words && !found.is_empty(),
         meant,
         undecided: search.undecided.into_inner(),
         words_cut: search.query.cut,
         no_expressions: search.query.no_expressions,
         scanned: None,
+        by: near.map_or(RankedBy::Words, |near| near.by),
+        no_meaning: None,
     })
 }
