@@ -35,7 +35,8 @@ pub(super) fn for_each_chunk(
     headings: &[RowHeading<'_>],
     each: impl FnMut(TextChunk<'_>),
 ) -> bool {
-    let mut joiner = ChunkJoiner { title, text, heading: None, said: false, parts: Vec::new(), words: 0, made: 0, each };
+    let mut joiner =
+        ChunkJoiner { title, text, heading: None, said: false, parts: Vec::new(), words: 0, made: 0, each };
     let body = Frontmatter::find(text).map_or(0, |block| block.span.end);
     let first = 1 + text[..body].matches('\n').count();
     let mut headings = headings.iter().filter(|heading| heading.line >= first).peekable();
@@ -235,10 +236,7 @@ mod tests {
     #[test]
     fn a_piece_has_title_and_heading_in_front_and_no_code() {
         let text = "---\na: b\n---\nBefore.\n\n# Roof\nSlates.\n\n```sh\nrm -r x\n```\n\nNails.\n## Cost\n12 each\n";
-        assert_eq!(
-            texts("House", text),
-            ["House. Before.", "House. Roof. Slates.\n\nNails.", "House. Cost. 12 each"]
-        );
+        assert_eq!(texts("House", text), ["House. Before.", "House. Roof. Slates.\n\nNails.", "House. Cost. 12 each"]);
         let (span, _) = &chunks("House", text)[1];
         assert_eq!(&text[span.clone()], "Slates.\n\n```sh\nrm -r x\n```\n\nNails.");
     }

@@ -21,6 +21,7 @@ mod index;
 mod index_cache;
 mod lines;
 mod meaning;
+mod near_notes;
 mod others;
 mod passage;
 mod phrase;
@@ -33,6 +34,8 @@ mod shown;
 #[cfg(test)]
 mod tests;
 mod weigh;
+
+use std::time::SystemTime;
 
 use lapidary_note::ChargeAside;
 use lapidary_query::SearchQuery;
@@ -49,7 +52,8 @@ use others::other_files;
 
 pub use hybrid::RankedBy;
 pub use meaning::{MeaningKeeper, MeaningState, embed_aside};
-pub use passage::{NearPassage, PassageSize, RankedMatch, RankedNote};
+pub use near_notes::CloseNote;
+pub use passage::{NearPassage, NotePiece, PassageSize, RankedMatch, RankedNote};
 
 pub use cache::SegmentCache;
 pub use index_cache::{RankedIndexCache, build_aside};
@@ -75,11 +79,29 @@ pub struct RankedQuery<'q> {
     pub text: &'q str,
     /// Each of these words counts as much as those of the query.
     pub alternatives: &'q [String],
+    pub filter: NoteFilter<'q>,
+}
+
+/// Among which notes to search.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoteFilter<'q> {
+    /// Only in this folder and below it.
+    pub folder: Option<&'q VaultPath>,
+    /// Only with all of these tags, or tags below them; without `#`.
+    pub tags: &'q [String],
+    /// Only if changed since.
+    pub since: Option<SystemTime>,
+}
+
+impl NoteFilter<'_> {
+    fn is_open(&self) -> bool {
+        self.folder.is_none() && self.tags.is_empty() && self.since.is_none()
+    }
 }
 
 impl<'q> From<&'q str> for RankedQuery<'q> {
     fn from(text: &'q str) -> Self {
-        Self { text, alternatives: &[] }
+        Self { text, alternatives: &[], filter: NoteFilter::default() }
     }
 }
 
@@ -168,7 +190,7 @@ impl RankedIndexCache {
         };
         let (index, readable) = self.index(files, go_on)?;
         let vectors = self.meaning.index(files, go_on)?;
-        let near = NearQuery::new(query.text, embedding, self.meaning.model(), &vectors, by);
+        let near = NearQuery::new(query, embedding, self.meaning.model(), &vectors, by);
         search(ReadableCorpus::new(&index, readable), self, files, query, Some(&near), page, go_on)
     }
 
@@ -181,6 +203,9 @@ impl RankedIndexCache {
         let own = SearchQuery::parse(query.text);
         if !own.has_free_words() {
             return Err(NoMeaning::NoFreeWords);
+        }
+        if !self.meaning.knows_script(&parsed.free_text) {
+            return Err(NoMeaning::UnknownWords);
         }
         self.meaning.model().embed(&parsed.free_text).ok_or(NoMeaning::UnknownWords)
     }
@@ -197,13 +222,19 @@ fn search(
     go_on: GoOn<'_>,
 ) -> Result<RankedNotes, IndexError> {
     let mut search = RankedSearch::new(corpus, query.parse(), files, go_on);
+    search.narrow(&query.filter)?;
     let mut found = search.found()?;
-    let mut others = other_files(keeper, files, &search.query);
+    // Files of which only the path is known have no tags, and are not asked for with a filter.
+    let other_files = |search: &RankedSearch<'_>| match query.filter.is_open() {
+        true => other_files(keeper, files, &search.query),
+        false => Vec::new(),
+    };
+    let mut others = other_files(&search);
     // Relaxed only if nothing at all was found: some hits for all words are better than many for some.
     let some_words = found.is_empty() && others.is_empty() && search.relax();
     if some_words {
         found = search.found()?;
-        others = other_files(keeper, files, &search.query);
+        others = other_files(&search);
     }
     let (notes, best): (usize, Vec<RankedDocument>) = match near {
         Some(near) => {
@@ -218,7 +249,7 @@ fn search(
     let total = notes + others.len();
     let starts = search.starts();
     let aside = ChargeAside::of_this_thread();
-    let one = |found: &RankedDocument| aside.charge(|| search.ranked(found, &starts, page.size));
+    let one = |found: &RankedDocument| aside.charge(|| search.ranked(found, &starts, near, page.size));
     let (mut hits, mut taken): (Vec<RankedNote>, usize) = (Vec::new(), 0);
     // In small groups, so that notes are not read for nothing once there is no room.
     for some in best.chunks(AT_ONCE) {

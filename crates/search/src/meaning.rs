@@ -9,4 +9,4 @@ mod note_vectors;
 mod vector_index;
 
 pub use keeper::{MeaningKeeper, MeaningState, embed_aside};
-pub(super) use vector_index::{NearNote, VectorIndex};
+pub(super) use vector_index::{NearNote, NearPair, VectorIndex};

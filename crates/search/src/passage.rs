@@ -8,7 +8,11 @@ use std::{
 use lapidary_note::{ContentHash, Frontmatter};
 use lapidary_query::{QueryStarts, RowHeading, TextUnit, folded};
 
-use super::{evaluate::RankedSearch, hybrid::RankedDocument, meaning::NearNote};
+use super::{
+    evaluate::RankedSearch,
+    hybrid::{NearQuery, RankedDocument},
+    meaning::NearNote,
+};
 use lapidary_index::FileState;
 
 use crate::{Digest, VaultPath, shown::with_shown};
@@ -19,6 +23,8 @@ pub struct PassageSize {
     /// Characters on either side of a match.
     pub context: usize,
     pub max_matches: usize,
+    /// How many of its pieces are wanted, if it is ranked by meaning.
+    pub pieces: usize,
 }
 
 /// A note that was found.
@@ -41,6 +47,22 @@ pub struct RankedNote {
     pub coverage: f64,
     /// How near its meaning is, if that counted.
     pub near: Option<NearPassage>,
+    /// The pieces that are nearest, best first.
+    pub pieces: Vec<NotePiece>,
+}
+
+/// A piece of a note.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NotePiece {
+    /// How near it is, from -1 to 1.
+    pub cosine: f64,
+    /// In the shown text.
+    pub span: Range<usize>,
+    pub text: String,
+    /// The line where it starts, from 1.
+    pub line: usize,
+    /// The heading above it, with those above that.
+    pub section: Option<Vec<String>>,
 }
 
 /// The piece of a note whose meaning is nearest to a query.
@@ -82,7 +104,18 @@ impl RankedNote {
             parts: Vec::new(),
             coverage: 1.0,
             near: None,
+            pieces: Vec::new(),
         }
+    }
+}
+
+impl NotePiece {
+    /// `None` if the note has changed since it was compared, or the piece is its title.
+    pub(super) fn of(near: &NearNote, text: &str, digest: &Digest<'_>) -> Option<Self> {
+        let piece = text.get(near.span.clone()).filter(|piece| !piece.is_empty())?;
+        let line = text[..near.span.start].matches('\n').count() + 1;
+        let (cosine, section) = (f64::from(near.cosine), section(digest, line));
+        Some(Self { cosine, span: near.span.clone(), text: piece.to_owned(), line, section })
     }
 }
 
@@ -91,6 +124,7 @@ impl RankedSearch<'_> {
         &self,
         found: &RankedDocument,
         starts: &QueryStarts<'_>,
+        query: Option<&NearQuery<'_>>,
         size: PassageSize,
     ) -> Option<RankedNote> {
         let state = self.state(found.document)?;
@@ -106,6 +140,9 @@ impl RankedSearch<'_> {
                 if let Some(near) = &found.near {
                     put_near(&mut ranked, near, text, &digest, size, ContentHash::of(&bytes));
                 }
+                let near = query.map(|query| query.vectors.near_pieces(state.id, &query.embedding, size.pieces));
+                let pieces = near.into_iter().flatten().filter_map(|near| NotePiece::of(&near, text, &digest));
+                ranked.pieces = pieces.collect();
             });
         }
         self.put_words_of_path(&mut ranked, starts);

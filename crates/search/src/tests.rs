@@ -23,7 +23,7 @@ use super::*;
 const PAGE: RankedPage = RankedPage {
     offset: 0,
     limit: 1000,
-    size: PassageSize { context: 40, max_matches: 5 },
+    size: PassageSize { context: 40, max_matches: 5, pieces: 0 },
     room: usize::MAX,
     takes: |_| 0,
 };

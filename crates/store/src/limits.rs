@@ -17,6 +17,11 @@ pub struct VaultLimits {
 
 impl Default for VaultLimits {
     fn default() -> Self {
-        Self { max_file_bytes: 64 << 20, max_text_bytes: 512 << 20, max_vector_bytes: 256 << 20, retention: Retention::default() }
+        Self {
+            max_file_bytes: 64 << 20,
+            max_text_bytes: 512 << 20,
+            max_vector_bytes: 256 << 20,
+            retention: Retention::default(),
+        }
     }
 }

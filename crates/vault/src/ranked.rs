@@ -4,13 +4,16 @@ use std::{thread, time::Duration};
 
 use lapidary_index::{GoOn, IndexError};
 use lapidary_search::{
-    MeaningState, NoMeaning, RankedBy, RankedNotes, RankedPage, RankedQuery, build_aside, embed_aside, search_by_scan,
+    CloseNote, MeaningState, NoMeaning, RankedBy, RankedNotes, RankedPage, RankedQuery, build_aside, embed_aside,
+    search_by_scan,
 };
 
-use crate::{ElapsedTime, View, VisibleFiles};
+use crate::{ElapsedTime, VaultPath, View, VisibleFiles};
 
 /// A search that is answered by a scan has waited this long for the index, which knows more; one by words, for vectors.
 const PATIENCE: Duration = Duration::from_millis(300);
+/// And one by meaning alone this long.
+const LONG_PATIENCE: Duration = Duration::from_secs(20);
 const LOOK_AGAIN: Duration = Duration::from_millis(5);
 
 impl View {
@@ -44,14 +47,30 @@ impl View {
         // Why it is by words alone is the same whether or not anything is made.
         if by == RankedBy::Words || self.search.embedded(query).is_err() {
             let found = self.ranked(query, page, go_on)?;
-            return Ok(RankedNotes { no_meaning: self.search.embedded(query).err().filter(|_| by != RankedBy::Words), ..found });
+            return Ok(RankedNotes {
+                no_meaning: self.search.embedded(query).err().filter(|_| by != RankedBy::Words),
+                ..found
+            });
+        }
+        // Nothing else answers it, so it waits; what is made in the background meanwhile is kept if it waits in vain.
+        if by == RankedBy::Meaning && self.may_scan() {
+            let files = self.to_rank(go_on)?;
+            if !self.wait_for_vectors(files, LONG_PATIENCE, go_on)? {
+                let nothing = RankedPage { limit: 0, ..page };
+                let found = self.ranked(query, nothing, go_on)?;
+                let not_ready = NoMeaning::NotReady(self.search.meaning().share(files));
+                return Ok(RankedNotes { total: 0, no_meaning: Some(not_ready), ..found });
+            }
         }
         if by == RankedBy::Hybrid && self.may_scan() {
             let scanned = self.ranked_by_scan(query, page, go_on)?;
             let files = self.files(go_on)?;
             if !self.wait_for_vectors(files, PATIENCE, go_on)? {
                 let found = scanned.map_or_else(|| self.ranked(query, page, go_on), Ok)?;
-                return Ok(RankedNotes { no_meaning: Some(NoMeaning::NotReady(self.search.meaning().share(files))), ..found });
+                return Ok(RankedNotes {
+                    no_meaning: Some(NoMeaning::NotReady(self.search.meaning().share(files))),
+                    ..found
+                });
             }
             // The vectors are there, and the index of words is not.
             if let Some(found) = scanned {
@@ -59,6 +78,28 @@ impl View {
             }
         }
         self.search.ranked_by(by, self.to_rank(go_on)?, query, page, go_on)
+    }
+
+    /// The notes that are closest to a note by what they say, best first; `None` if that is not known. With `patient`, vectors
+    /// that have to be made are waited for.
+    pub fn close_notes(
+        &self,
+        path: &VaultPath,
+        most: usize,
+        patient: bool,
+        go_on: GoOn<'_>,
+    ) -> Result<Result<Option<Vec<CloseNote>>, NoMeaning>, IndexError> {
+        let files = self.to_rank(go_on)?;
+        let patience = if patient { LONG_PATIENCE } else { PATIENCE };
+        if self.search.meaning().is_on() && self.may_scan() && !self.wait_for_vectors(files, patience, go_on)? {
+            return Ok(Err(NoMeaning::NotReady(self.search.meaning().share(files))));
+        }
+        self.search.close_notes(files, path, most, go_on).map(Ok)
+    }
+
+    /// Whether the owner wants a search by meaning.
+    pub fn has_meaning(&self) -> bool {
+        self.search.meaning().is_on()
     }
 
     /// How far the vectors of the notes are that the caller sees; `None` if nobody has needed any.

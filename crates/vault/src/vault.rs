@@ -76,7 +76,8 @@ impl Vault {
         limits: VaultLimits,
     ) -> Self {
         let meaning = MeaningKeeper::new(cache.as_ref().map(CacheFile::for_vectors), limits.max_vector_bytes);
-        let search = RankedIndexCache::new(cache.as_ref().map(|cache| SegmentCache::new(cache.for_segments())), meaning);
+        let search =
+            RankedIndexCache::new(cache.as_ref().map(|cache| SegmentCache::new(cache.for_segments())), meaning);
         // Folders that are never read need not be watched or indexed either.
         let skip_folders = policy.skip_folders.clone();
         let live = VaultIndex::new(Arc::clone(&backend), skip_folders, limits, cache.map(IndexCache::new));

@@ -16,8 +16,16 @@ const SHORTEST_BEGINNING: usize = 2;
 
 /// The numbers of its words start with `first`.
 pub(super) fn parse(text: &str, first: usize) -> SearchQuery {
-    let mut parser =
-        QueryParser { text, at: 0, depth: 0, words: first, last_loose: None, no_expressions: Vec::new(), cut: false, free_text: String::new() };
+    let mut parser = QueryParser {
+        text,
+        at: 0,
+        depth: 0,
+        words: first,
+        last_loose: None,
+        no_expressions: Vec::new(),
+        cut: false,
+        free_text: String::new(),
+    };
     let mut nodes = Vec::new();
     // No text is refused: what cannot be read as an operator is words.
     while parser.at < text.len() {

@@ -42,7 +42,12 @@ pub struct MeaningKeeper {
 
 impl Default for MeaningKeeper {
     fn default() -> Self {
-        Self { newest: Mutex::default(), cache: None, building: AtomicBool::new(false), room: VaultLimits::default().max_vector_bytes }
+        Self {
+            newest: Mutex::default(),
+            cache: None,
+            building: AtomicBool::new(false),
+            room: VaultLimits::default().max_vector_bytes,
+        }
     }
 }
 
@@ -68,12 +73,21 @@ impl MeaningKeeper {
     }
 
     /// Whether the owner wants it.
-    pub(crate) fn is_on(&self) -> bool {
+    pub fn is_on(&self) -> bool {
         self.room > 0
     }
 
     pub(crate) fn model(&self) -> &'static TextModel {
         TextModel::bundled()
+    }
+
+    /// Whether a text is written in letters that the model was made for. The bundled one has seen English only: German
+    /// and French share parts of words with it, other scripts nothing, and words find better there.
+    pub(crate) fn knows_script(&self, text: &str) -> bool {
+        let is_latin = |c: char| c.is_ascii_alphabetic() || matches!(c, '\u{c0}'..='\u{24f}' | '\u{1e00}'..='\u{1eff}');
+        let letters = || text.chars().filter(|c| c.is_alphabetic());
+        !std::ptr::eq(self.model(), TextModel::bundled())
+            || 2 * letters().filter(|c| is_latin(*c)).count() >= letters().count()
     }
 
     fn is_slow(&self) -> bool {
@@ -163,7 +177,14 @@ impl MeaningKeeper {
         let missing = self.missing(&index, files);
         let (notes, pieces) = index.counts(files);
         let (waiting, cut) = (missing.states.len(), index.cut(files));
-        Some(MeaningState { model: self.model().name().to_owned(), notes, pieces, waiting, no_room: missing.left_out, cut })
+        Some(MeaningState {
+            model: self.model().name().to_owned(),
+            notes,
+            pieces,
+            waiting,
+            no_room: missing.left_out,
+            cut,
+        })
     }
 
     /// How much of the text that a caller sees is done, in per cent.

@@ -25,12 +25,12 @@ const WORTH_KEEPING: usize = 200;
 /// Vectors of earlier processes. Used only for the model that made them, and for files that have not changed since or
 /// have the same content.
 #[derive(Debug)]
-pub struct VectorCache {
+pub(super) struct VectorCache {
     file: CacheFile,
 }
 
 impl VectorCache {
-    pub fn new(file: CacheFile) -> Self {
+    pub(super) fn new(file: CacheFile) -> Self {
         Self { file }
     }
 

@@ -6,7 +6,7 @@ use std::{
 };
 
 use lapidary_index::FileState;
-use lapidary_meaning::{ByteVector, Embedding, TextModel, VectorTable};
+use lapidary_meaning::{ByteVector, QueryVector, TextModel, VectorTable};
 use lapidary_query::RowHeading;
 use xxhash_rust::xxh3::Xxh3;
 
@@ -74,8 +74,8 @@ impl NoteVectors {
     }
 
     /// How alike its most similar piece is, and where that is.
-    pub(in crate::meaning) fn nearest(&self, query: &Embedding) -> Option<(f32, Range<usize>)> {
-        let (row, cosine) = self.table.best(query, 1, |_| true).into_iter().next()?;
+    pub(in crate::meaning) fn nearest(&self, query: &QueryVector) -> Option<(f32, Range<usize>)> {
+        let (row, cosine) = self.table.nearest(query)?;
         let (start, end) = *self.spans.get(row)?;
         Some((cosine, start as usize..end as usize))
     }

@@ -8,7 +8,7 @@ use std::{
 };
 
 use lapidary_index::{FileId, FileState, GoOn, Snapshot, SortedMap, TextSource, VisibleFiles, digest};
-use lapidary_meaning::{Embedding, TextModel};
+use lapidary_meaning::{Embedding, QueryVector, TextModel};
 use lapidary_note::ChargeAside;
 use rayon::prelude::*;
 
@@ -17,6 +17,9 @@ use crate::{Digest, IndexError, shown::with_shown};
 
 /// How much text makes one piece, roughly: for an estimate before it is read.
 const BYTES_A_PIECE: u64 = 400;
+
+/// How many pieces of a note are compared with all others.
+const MOST_COMPARED: usize = 24;
 
 /// The vectors of the notes of a snapshot, or of some of them. Immutable; the next one shares its unchanged parts.
 #[derive(Clone, Default)]
@@ -38,6 +41,16 @@ pub(crate) struct NearNote {
     pub(crate) cosine: f32,
     /// Its nearest piece, in the shown text.
     pub(crate) span: Range<usize>,
+}
+
+/// A note that is near to another.
+#[derive(Clone, Debug)]
+pub(crate) struct NearPair {
+    /// How near the notes are, from -1 to 1.
+    pub(crate) whole: f32,
+    /// The piece of the first note, and the other one with the piece that is nearest to it.
+    pub(crate) own: Range<usize>,
+    pub(crate) near: NearNote,
 }
 
 /// What has to be made for a caller.
@@ -89,7 +102,11 @@ fn estimate(state: &FileState, dimension: usize) -> u64 {
 
 impl VectorIndex {
     /// The kept vectors of the unchanged notes of a snapshot. The others are good for notes with the same content.
-    pub(in crate::meaning) fn recalled(found: Vec<(String, NoteVectors)>, snapshot: &Snapshot, dimension: usize) -> Self {
+    pub(in crate::meaning) fn recalled(
+        found: Vec<(String, NoteVectors)>,
+        snapshot: &Snapshot,
+        dimension: usize,
+    ) -> Self {
         let mut index = Self::default();
         let mut spare = HashMap::new();
         let mut known: Vec<(FileId, (Arc<FileState>, Arc<NoteVectors>))> = Vec::new();
@@ -146,7 +163,8 @@ impl VectorIndex {
             others.extend(unwanted.into_iter().map(|state| (state.id, Some(state))));
             // Those that another caller has no room for are known, but have no vectors.
             let lacking = within.into_iter().filter(|state| {
-                self.notes.get(&state.id).is_none() && self.known.get(&state.id).is_some_and(|known| Arc::ptr_eq(known, state))
+                self.notes.get(&state.id).is_none()
+                    && self.known.get(&state.id).is_some_and(|known| Arc::ptr_eq(known, state))
             });
             states = lacking.cloned().chain(wanted).collect();
             kept = Some(ids);
@@ -236,12 +254,47 @@ impl VectorIndex {
 
     /// Of all notes that are to be kept, how near each is. Notes without a vector are not among them.
     pub(crate) fn near(&self, query: &Embedding, keep: impl Fn(FileId) -> bool + Sync) -> Vec<NearNote> {
+        let query = QueryVector::of(query);
         let notes: Vec<(FileId, &Arc<NoteVectors>)> = self.notes.iter().map(|(id, vectors)| (*id, vectors)).collect();
         let near = |(id, vectors): &(FileId, &Arc<NoteVectors>)| {
-            let (cosine, span) = keep(*id).then(|| vectors.nearest(query)).flatten()?;
+            let (cosine, span) = keep(*id).then(|| vectors.nearest(&query)).flatten()?;
             Some(NearNote { id: *id, cosine, span })
         };
         notes.par_iter().with_min_len(512).filter_map(near).collect()
+    }
+
+    /// The notes that are near to a note, unsorted: each with how near it is as a whole and by which two pieces. Only
+    /// some pieces of a long note are compared.
+    pub(crate) fn near_note(&self, id: FileId, keep: impl Fn(FileId) -> bool + Sync) -> Vec<NearPair> {
+        let Some(own) = self.notes.get(&id) else { return Vec::new() };
+        let step = own.spans.len().div_ceil(MOST_COMPARED).max(1);
+        let rows: Vec<(QueryVector, Range<usize>)> = (0..own.spans.len())
+            .step_by(step)
+            .filter_map(|row| {
+                let (start, end) = *own.spans.get(row)?;
+                Some((QueryVector::of_bytes(&own.table.row(row)?), start as usize..end as usize))
+            })
+            .collect();
+        let notes: Vec<(FileId, &Arc<NoteVectors>)> = self.notes.iter().map(|(id, vectors)| (*id, vectors)).collect();
+        let near = |(other, vectors): &(FileId, &Arc<NoteVectors>)| {
+            if *other == id || !keep(*other) {
+                return None;
+            }
+            let nearest =
+                rows.iter().filter_map(|(row, own)| vectors.nearest(row).map(|(cosine, span)| (cosine, own, span)));
+            let (mut sum, mut best) = (0.0, None::<(f32, &Range<usize>, Range<usize>)>);
+            for (cosine, own, span) in nearest {
+                sum += cosine;
+                if best.as_ref().is_none_or(|(known, ..)| cosine > *known) {
+                    best = Some((cosine, own, span));
+                }
+            }
+            let (cosine, own, span) = best?;
+            // As a whole, and not by one sentence alone.
+            let whole = (cosine + sum / rows.len() as f32) / 2.0;
+            Some(NearPair { whole, own: own.clone(), near: NearNote { id: *other, cosine, span } })
+        };
+        notes.par_iter().with_min_len(64).filter_map(near).collect()
     }
 
     /// The pieces of one note that are nearest, best first.

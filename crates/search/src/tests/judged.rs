@@ -123,8 +123,14 @@ fn judged_by_both() {
         for with in [false, true] {
             let mut means: BTreeMap<String, Vec<f64>> = BTreeMap::new();
             for (at, (query, wants)) in queries.iter().enumerate() {
-                if with && alternatives[at].is_empty() { continue }
-                let asked = RankedQuery { text: query, alternatives: if with { &alternatives[at] } else { &[] } };
+                if with && alternatives[at].is_empty() {
+                    continue;
+                }
+                let asked = RankedQuery {
+                    text: query,
+                    alternatives: if with { &alternatives[at] } else { &[] },
+                    filter: NoteFilter::default(),
+                };
                 for by in [RankedBy::Words, RankedBy::Meaning, RankedBy::Hybrid] {
                     let found = live.search.ranked_by(by, &files, asked, PAGE, &|| true).unwrap();
                     let paths: Vec<String> = found.hits.iter().map(|hit| hit.path.to_string()).collect();
@@ -132,13 +138,27 @@ fn judged_by_both() {
                     means.entry(format!("{by:?} {}", kinds[at])).or_default().push(got);
                     means.entry(format!("{by:?} all")).or_default().push(got);
                     if std::env::var("SAY").is_ok() && got < 0.5 && by == RankedBy::Hybrid && !with {
-                        let shown: Vec<String> = found.hits.iter().take(3).map(|hit| format!("{} {:.2} {:.2}", hit.path, hit.score, hit.near.as_ref().map_or(0.0, |near| near.cosine))).collect();
+                        let shown: Vec<String> = found
+                            .hits
+                            .iter()
+                            .take(3)
+                            .map(|hit| {
+                                format!(
+                                    "{} {:.2} {:.2}",
+                                    hit.path,
+                                    hit.score,
+                                    hit.near.as_ref().map_or(0.0, |near| near.cosine)
+                                )
+                            })
+                            .collect();
                         println!("  {got:.2} {query}: {shown:?}");
                     }
                 }
             }
             println!("{language} alternatives {with}");
-            for (name, gains) in means { println!("   {name}: {:.3} ({})", gains.iter().sum::<f64>() / gains.len() as f64, gains.len()); }
+            for (name, gains) in means {
+                println!("   {name}: {:.3} ({})", gains.iter().sum::<f64>() / gains.len() as f64, gains.len());
+            }
         }
     }
 }

@@ -46,7 +46,10 @@ fn a_note_is_found_in_other_words_with_its_passage_section_and_hash() {
     }
     let found = hybrid(&live, "crisp from the stove");
     let hit = &found.hits[0];
-    assert_eq!((hit.path.as_str(), hit.section.clone(), hit.line), ("Bread.md", Some(vec!["Oven".to_owned()]), Some(5)));
+    assert_eq!(
+        (hit.path.as_str(), hit.section.clone(), hit.line),
+        ("Bread.md", Some(vec!["Oven".to_owned()]), Some(5))
+    );
     assert_eq!(hit.excerpt, "Bake the loaf until the crust is brown.");
     let near = hit.near.as_ref().unwrap();
     assert_eq!(&NOTES[1].1[near.span.clone()], hit.excerpt);
@@ -98,7 +101,8 @@ fn what_has_no_meaning_is_searched_by_words_and_says_so() {
         let words = asked(&live, &open(), query);
         assert_eq!(found.hits, words.hits);
     }
-    let off = Searched { search: RankedIndexCache::new(None, MeaningKeeper::new(None, 0)), live: Arc::clone(&live.live) };
+    let off =
+        Searched { search: RankedIndexCache::new(None, MeaningKeeper::new(None, 0)), live: Arc::clone(&live.live) };
     assert_eq!(hybrid(&off, "wages").no_meaning, Some(NoMeaning::Off));
 }
 
@@ -156,7 +160,8 @@ fn hidden_notes_change_no_score() {
         for by in [RankedBy::Meaning, RankedBy::Hybrid] {
             // Another caller, who sees everything, has been there before.
             asked_by(&with, &open(), by, query, PAGE);
-            let (one, other) = (asked_by(&with, &scope(), by, query, PAGE), asked_by(&without, &scope(), by, query, PAGE));
+            let (one, other) =
+                (asked_by(&with, &scope(), by, query, PAGE), asked_by(&without, &scope(), by, query, PAGE));
             assert_eq!(one, other, "{query}");
         }
     }
@@ -171,9 +176,13 @@ fn with_little_room_the_newest_notes_are_in_and_hidden_ones_take_none() {
         fs::File::options().write(true).open(vault.path().join(path)).unwrap().set_modified(age).unwrap();
     }
     let live = live(vault.path());
-    let room = |room: u64| Searched { search: RankedIndexCache::new(None, MeaningKeeper::new(None, room)), live: Arc::clone(&live.live) };
+    let room = |room: u64| Searched {
+        search: RankedIndexCache::new(None, MeaningKeeper::new(None, room)),
+        live: Arc::clone(&live.live),
+    };
     let one = 396 + 1;
-    let closed = Arc::new(Scope::from(Policy { deny: vec![PathPrefix::parse("Secret").unwrap()], ..Policy::default() }));
+    let closed =
+        Arc::new(Scope::from(Policy { deny: vec![PathPrefix::parse("Secret").unwrap()], ..Policy::default() }));
     let small = room(one * 2);
     let found = asked_by(&small, &open(), RankedBy::Meaning, "doctor", PAGE);
     assert_eq!(paths(&found), ["Secret/Illness.md"]);
@@ -226,7 +235,8 @@ fn vectors_of_unchanged_notes_are_kept_for_the_next_start() {
 
 #[test]
 fn vectors_are_made_in_the_background() {
-    let notes: Vec<(String, String)> = (0..400).map(|number| (format!("{number}.md"), format!("Note {number}."))).collect();
+    let notes: Vec<(String, String)> =
+        (0..400).map(|number| (format!("{number}.md"), format!("Note {number}."))).collect();
     let vault = vault(&notes.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect::<Vec<_>>());
     let Searched { live, search } = live(vault.path());
     let search = Arc::new(search);
