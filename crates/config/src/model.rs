@@ -476,6 +476,7 @@ pub struct LimitsConfig {
     /// The size at which the audit log is rotated.
     pub audit_max_bytes: u64,
     pub text_memory_bytes: u64,
+    pub meaning_memory_bytes: u64,
     /// How long checkpoints are kept.
     pub checkpoint_age: Duration,
     pub checkpoint_bytes: u64,
@@ -610,6 +611,7 @@ impl Config {
                 ask_timeout: Duration::from_secs(5 * 60),
                 audit_max_bytes: 5_000_000,
                 text_memory_bytes: 512 * 1024 * 1024,
+                meaning_memory_bytes: 256 * 1024 * 1024,
                 checkpoint_age: Duration::from_secs(90 * 24 * 60 * 60),
                 checkpoint_bytes: 1024 * 1024 * 1024,
                 max_files_scanned: 0,

@@ -29,5 +29,5 @@ pub use static_format::StaticModelParts;
 pub use static_model::StaticModel;
 pub use text_model::{ModelId, ModelKind, TextModel};
 pub use transformer::{PoolingMode, TransformerModel, TransformerParts};
-pub use vector_table::VectorTable;
+pub use vector_table::{QueryVector, VectorTable};
 pub use word_pieces::WordPieces;

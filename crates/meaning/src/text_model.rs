@@ -88,6 +88,14 @@ impl TextModel {
         }
     }
 
+    /// How much of a text consists of words that it knows as a whole, from 0 to 1. A transformer reads pieces in their context.
+    pub fn familiarity(&self, text: &str) -> f32 {
+        match self {
+            Self::Static(model) => model.familiarity(text),
+            Self::Transformer(_) => 1.0,
+        }
+    }
+
     /// `None` if none of its tokens is known.
     pub fn embed(&self, text: &str) -> Option<Embedding> {
         match self {

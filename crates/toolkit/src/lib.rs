@@ -37,6 +37,7 @@ pub mod occurrence;
 pub mod owner_guide;
 pub mod page;
 pub mod part_moving;
+pub mod passages;
 pub mod patching;
 mod pending_edit;
 pub mod periodic;

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use lapidary_note::count_steps;
 use lapidary_operation::{Context, Reason};
 use lapidary_query::words;
-use lapidary_vault::{PassageSize, RankedPage, RankedQuery, VaultPath, View};
+use lapidary_vault::{NoteFilter, PassageSize, RankedPage, RankedQuery, VaultPath, View};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -149,12 +149,12 @@ fn by_words(context: &Context<'_>, view: &View, start: &VaultPath) -> Result<Vec
     let page = RankedPage {
         offset: 0,
         limit: MOST_BY_WORDS,
-        size: PassageSize { context: 0, max_matches: 1 },
+        size: PassageSize { context: 0, max_matches: 1, pieces: 0 },
         room: usize::MAX,
         takes: |_| 0,
     };
     let text = wanted.join(" ");
-    let query = RankedQuery { text: &text, alternatives: &[] };
+    let query = RankedQuery { text: &text, alternatives: &[], filter: NoteFilter::default() };
     let found = view
         .ranked(query, page, &|| context.cancel.check().is_ok())
         .map_err(|error| Reason::from_index(&error, context.cancel))?;

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::SystemTime};
 use lapidary_index::{IndexCache, VaultIndex};
 use lapidary_note::ContentHash;
 use lapidary_query::nearest;
-use lapidary_search::{RankedIndexCache, SegmentCache};
+use lapidary_search::{MeaningKeeper, RankedIndexCache, SegmentCache};
 use lapidary_store::{
     Backend, Capabilities, InnerVault, KEYS_LAST, LONGEST_KEPT_REPLY, LedgerError, PathPrefix, Policy, RulesError,
     Scope, ScopeCache, StoreError, Turn, TurnError, UnmatchedRule, VaultLimits, VaultNews, VaultPath,
@@ -75,7 +75,9 @@ impl Vault {
         policy: Policy,
         limits: VaultLimits,
     ) -> Self {
-        let search = RankedIndexCache::new(cache.as_ref().map(|cache| SegmentCache::new(cache.for_segments())));
+        let meaning = MeaningKeeper::new(cache.as_ref().map(CacheFile::for_vectors), limits.max_vector_bytes);
+        let search =
+            RankedIndexCache::new(cache.as_ref().map(|cache| SegmentCache::new(cache.for_segments())), meaning);
         // Folders that are never read need not be watched or indexed either.
         let skip_folders = policy.skip_folders.clone();
         let live = VaultIndex::new(Arc::clone(&backend), skip_folders, limits, cache.map(IndexCache::new));

@@ -11,6 +11,9 @@ const SHOWN: usize = 10;
 struct Judged {
     notes: BTreeMap<String, String>,
     queries: Vec<(String, BTreeMap<String, u32>)>,
+    /// What kind of query each is, and other words for it.
+    kinds: Vec<String>,
+    alternatives: Vec<Vec<String>>,
 }
 
 fn judged(json: &str) -> Judged {
@@ -21,7 +24,13 @@ fn judged(json: &str) -> Judged {
         let wants = wants.map(|(path, want)| (path.clone(), want.as_u64().unwrap() as u32)).collect();
         (judged["query"].as_str().unwrap().to_owned(), wants)
     });
+    let texts = |value: &serde_json::Value| -> Vec<String> {
+        value.as_array().into_iter().flatten().map(|text| text.as_str().unwrap().to_owned()).collect()
+    };
+    let all = || json["queries"].as_array().unwrap().iter();
     Judged {
+        kinds: all().map(|judged| judged["kind"].as_str().unwrap_or("question").to_owned()).collect(),
+        alternatives: all().map(|judged| texts(&judged["alternatives"])).collect(),
         notes: notes.map(|(path, text)| (path.clone(), text.as_str().unwrap().to_owned())).collect(),
         queries: queries.collect(),
     }
@@ -72,7 +81,7 @@ fn sentences_without_spaces_find_what_plain_bm25_over_their_pairs_finds() {
         ("Japanese", include_str!("../../../../fixtures/judged/ja.json"), 0.90),
         ("Chinese", include_str!("../../../../fixtures/judged/zh.json"), 0.90),
     ] {
-        let Judged { notes, queries } = judged(json);
+        let Judged { notes, queries, .. } = judged(json);
         assert!(notes.len() >= 60 && queries.len() >= 40);
         let folder = tempfile::tempdir().unwrap();
         notes.iter().for_each(|(path, text)| put(folder.path(), path, text));
@@ -92,5 +101,64 @@ fn sentences_without_spaces_find_what_plain_bm25_over_their_pairs_finds() {
         let (ours, plain) = (ours / count, plain / count);
         println!("{language}: nDCG@10 {ours:.3}, plain BM25 over pairs {plain:.3}");
         assert!(ours >= plain - 0.03 && ours >= floor, "{language}: {ours:.3}, plain {plain:.3}");
+    }
+}
+
+const SETS: [(&str, &str); 5] = [
+    ("German", include_str!("../../../../fixtures/judged/de.json")),
+    ("Demo", include_str!("/tmp/search/demo.json")),
+    ("English", include_str!("../../../../fixtures/judged/en.json")),
+    ("Japanese", include_str!("../../../../fixtures/judged/ja.json")),
+    ("Chinese", include_str!("../../../../fixtures/judged/zh.json")),
+];
+
+#[test]
+fn judged_by_both() {
+    for (language, json) in SETS {
+        let Judged { notes, queries, kinds, alternatives } = judged(json);
+        let folder = tempfile::tempdir().unwrap();
+        notes.iter().for_each(|(path, text)| put(folder.path(), path, text));
+        let live = live(folder.path());
+        let files = index_cache::to_rank(&live, &open(), &|| true).unwrap();
+        for with in [false, true] {
+            let mut means: BTreeMap<String, Vec<f64>> = BTreeMap::new();
+            for (at, (query, wants)) in queries.iter().enumerate() {
+                if with && alternatives[at].is_empty() {
+                    continue;
+                }
+                let asked = RankedQuery {
+                    text: query,
+                    alternatives: if with { &alternatives[at] } else { &[] },
+                    filter: NoteFilter::default(),
+                };
+                for by in [RankedBy::Words, RankedBy::Meaning, RankedBy::Hybrid] {
+                    let found = live.search.ranked_by(by, &files, asked, PAGE, &|| true).unwrap();
+                    let paths: Vec<String> = found.hits.iter().map(|hit| hit.path.to_string()).collect();
+                    let got = gain(&paths, wants);
+                    means.entry(format!("{by:?} {}", kinds[at])).or_default().push(got);
+                    means.entry(format!("{by:?} all")).or_default().push(got);
+                    if std::env::var("SAY").is_ok() && got < 0.5 && by == RankedBy::Hybrid && !with {
+                        let shown: Vec<String> = found
+                            .hits
+                            .iter()
+                            .take(3)
+                            .map(|hit| {
+                                format!(
+                                    "{} {:.2} {:.2}",
+                                    hit.path,
+                                    hit.score,
+                                    hit.near.as_ref().map_or(0.0, |near| near.cosine)
+                                )
+                            })
+                            .collect();
+                        println!("  {got:.2} {query}: {shown:?}");
+                    }
+                }
+            }
+            println!("{language} alternatives {with}");
+            for (name, gains) in means {
+                println!("   {name}: {:.3} ({})", gains.iter().sum::<f64>() / gains.len() as f64, gains.len());
+            }
+        }
     }
 }
