@@ -18,6 +18,7 @@ mod install;
 mod links;
 pub(crate) mod local_time;
 mod log;
+mod model;
 mod owner;
 mod progress;
 mod query;

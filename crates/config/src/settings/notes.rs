@@ -61,7 +61,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         apply: |draft, given| {
             let name = given.raw.text()?;
             if !ModelShelf::is_name(name) {
-                return Err(ConfigRefusal::NotAModel(name.to_owned()));
+                return Err(ConfigRefusal::NotModel { value: name.to_owned() });
             }
             draft.config.model = name.to_owned();
             Ok(())

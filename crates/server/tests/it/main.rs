@@ -39,6 +39,7 @@ mod load;
 mod local_doctor;
 mod logging;
 mod memory;
+mod models;
 mod moved_parts;
 mod next_steps;
 mod notes;
