@@ -79,13 +79,20 @@ fn a_model_is_added_chosen_used_and_removed() {
 #[test]
 fn a_search_by_meaning_uses_the_chosen_model() {
     let vault = vault();
-    for (name, variable) in [("tiny-model2vec", "tiny-model2vec"), ("tiny-bert", "tiny-bert")] {
-        added(&vault, name);
-        let mut server = vault.serve_with(&[], &[("LAPIDARY_MODEL", variable)]);
-        let arguments = json!({ "mode": "semantic", "query": "water the plants" });
-        let found = server.done("obsidian_search_notes", arguments);
-        assert_eq!(found["result"]["hits"][0]["path"], "garden.md", "{name}: {found}");
+    let mut scores = Vec::new();
+    for name in ["english", "tiny-model2vec", "tiny-bert"] {
+        if name != "english" {
+            added(&vault, name);
+        }
+        let mut server = vault.serve_with(&[], &[("LAPIDARY_MODEL", name)]);
+        let found =
+            server.done("obsidian_search_notes", json!({ "mode": "semantic", "query": "water the plants of the garden" }));
+        let first = &found["result"]["hits"][0];
+        assert_eq!(first["filename"], "garden.md", "{name}: {found}");
+        scores.push(first["score"].as_f64().unwrap());
     }
+    // The same notes and words: only another model gives another score.
+    assert!(scores[0] != scores[1] && scores[1] != scores[2], "{scores:?}");
 }
 
 #[test]

@@ -82,7 +82,9 @@ impl SettingsAccess {
         if text == old {
             return Ok(());
         }
-        configure_edited(&self.flags, &self.surroundings, &read.file, &text)?;
+        // Without a vault: a setting may be changed before there is one.
+        let sources = sources(&self.flags, &self.surroundings, false);
+        lapidary_config::load_edited(&sources, &read.file, &text).map_err(|error| error.to_string())?;
         self.write(&read, &text, date).map(drop)
     }
 
