@@ -10,11 +10,11 @@ pub(crate) enum CharacterClass {
     Dropped,
     /// Ends a word.
     Space,
-    /// A word of its own: a Han character.
+    /// A separate word: a Han character.
     Ideograph,
     /// An accent, which is left out.
     Mark,
-    /// A word of its own: punctuation.
+    /// A separate word: punctuation.
     Punctuation,
     /// Part of a word.
     Letter,
@@ -112,7 +112,7 @@ const PUNCTUATION: [(u32, u32); 152] = [
 ];
 
 #[rustfmt::skip]
-/// Marks that take no room of their own.
+/// Marks that take no room.
 const MARKS: [(u32, u32); 266] = [
     (0x300, 0x36F), (0x483, 0x487), (0x591, 0x5BD), (0x5BF, 0x5BF), (0x5C1, 0x5C2), (0x5C4, 0x5C5), (0x5C7, 0x5C7),
     (0x610, 0x61A), (0x64B, 0x65F), (0x670, 0x670), (0x6D6, 0x6DC), (0x6DF, 0x6E4), (0x6E7, 0x6E8), (0x6EA, 0x6ED),

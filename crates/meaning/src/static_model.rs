@@ -10,7 +10,7 @@ use crate::{
     word_pieces::WordPieces,
 };
 
-/// A model that gives each token a vector, whatever stands beside it: fast enough to embed whole vaults at once.
+/// A model that gives each token a vector, whatever is beside it: fast enough to embed whole vaults at once.
 #[derive(Debug)]
 pub struct StaticModel {
     pub(crate) id: ModelId,

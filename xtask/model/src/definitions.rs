@@ -13,7 +13,7 @@ fn definition(line: &str) -> Option<String> {
     let mut fields = head.split(' ').skip(3);
     let count = usize::from_str_radix(fields.next()?, 16).ok()?;
     let words = fields.step_by(2).take(count).map(|word| {
-        // An adjective may say where it stands: `galore(ip)`.
+        // An adjective may say its position: `galore(ip)`.
         let word = word.split_once('(').map_or(word, |(word, _)| word);
         word.replace('_', " ")
     });
