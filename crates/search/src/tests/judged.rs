@@ -1,5 +1,5 @@
-//! How well notes are found in scripts without spaces, by judged queries, compared with plain BM25 over the same pairs
-//! of characters.
+//! How well notes are found, by judged queries: in scripts without spaces compared with plain BM25 over the same pairs of
+//! characters; in all languages by words, by meaning, and by both.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -11,8 +11,7 @@ const SHOWN: usize = 10;
 struct Judged {
     notes: BTreeMap<String, String>,
     queries: Vec<(String, BTreeMap<String, u32>)>,
-    /// What kind of query each is, and other words for it.
-    kinds: Vec<String>,
+    /// Other words for each query.
     alternatives: Vec<Vec<String>>,
 }
 
@@ -29,7 +28,6 @@ fn judged(json: &str) -> Judged {
     };
     let all = || json["queries"].as_array().unwrap().iter();
     Judged {
-        kinds: all().map(|judged| judged["kind"].as_str().unwrap_or("question").to_owned()).collect(),
         alternatives: all().map(|judged| texts(&judged["alternatives"])).collect(),
         notes: notes.map(|(path, text)| (path.clone(), text.as_str().unwrap().to_owned())).collect(),
         queries: queries.collect(),
@@ -104,61 +102,47 @@ fn sentences_without_spaces_find_what_plain_bm25_over_their_pairs_finds() {
     }
 }
 
-const SETS: [(&str, &str); 5] = [
-    ("German", include_str!("../../../../fixtures/judged/de.json")),
-    ("Demo", include_str!("/tmp/search/demo.json")),
+const SETS: [(&str, &str); 4] = [
     ("English", include_str!("../../../../fixtures/judged/en.json")),
+    ("German", include_str!("../../../../fixtures/judged/de.json")),
     ("Japanese", include_str!("../../../../fixtures/judged/ja.json")),
     ("Chinese", include_str!("../../../../fixtures/judged/zh.json")),
 ];
+/// Less of a difference is noise on sets of this size.
+const NOISE: f64 = 0.015;
+
+/// The means over a set: by words, by meaning, by both.
+fn means(judged: &Judged, with_alternatives: bool) -> [f64; 3] {
+    let folder = tempfile::tempdir().unwrap();
+    judged.notes.iter().for_each(|(path, text)| put(folder.path(), path, text));
+    let live = live(folder.path());
+    let files = index_cache::to_rank(&live, &open(), &|| true).unwrap();
+    [RankedBy::Words, RankedBy::Meaning, RankedBy::Hybrid].map(|by| {
+        let gains = judged.queries.iter().zip(&judged.alternatives).map(|((query, wants), alternatives)| {
+            let alternatives: &[String] = if with_alternatives { alternatives } else { &[] };
+            let asked = RankedQuery { text: query, alternatives, filter: NoteFilter::default() };
+            let found = live.search.ranked_by(by, &files, asked, PAGE, &|| true).unwrap();
+            let paths: Vec<String> = found.hits.iter().map(|hit| hit.path.to_string()).collect();
+            gain(&paths, wants)
+        });
+        gains.sum::<f64>() / judged.queries.len() as f64
+    })
+}
 
 #[test]
-fn judged_by_both() {
+fn by_both_no_set_is_worse_than_by_the_better_of_words_and_meaning() {
+    let mut gained = 0.0;
     for (language, json) in SETS {
-        let Judged { notes, queries, kinds, alternatives } = judged(json);
-        let folder = tempfile::tempdir().unwrap();
-        notes.iter().for_each(|(path, text)| put(folder.path(), path, text));
-        let live = live(folder.path());
-        let files = index_cache::to_rank(&live, &open(), &|| true).unwrap();
-        for with in [false, true] {
-            let mut means: BTreeMap<String, Vec<f64>> = BTreeMap::new();
-            for (at, (query, wants)) in queries.iter().enumerate() {
-                if with && alternatives[at].is_empty() {
-                    continue;
-                }
-                let asked = RankedQuery {
-                    text: query,
-                    alternatives: if with { &alternatives[at] } else { &[] },
-                    filter: NoteFilter::default(),
-                };
-                for by in [RankedBy::Words, RankedBy::Meaning, RankedBy::Hybrid] {
-                    let found = live.search.ranked_by(by, &files, asked, PAGE, &|| true).unwrap();
-                    let paths: Vec<String> = found.hits.iter().map(|hit| hit.path.to_string()).collect();
-                    let got = gain(&paths, wants);
-                    means.entry(format!("{by:?} {}", kinds[at])).or_default().push(got);
-                    means.entry(format!("{by:?} all")).or_default().push(got);
-                    if std::env::var("SAY").is_ok() && got < 0.5 && by == RankedBy::Hybrid && !with {
-                        let shown: Vec<String> = found
-                            .hits
-                            .iter()
-                            .take(3)
-                            .map(|hit| {
-                                format!(
-                                    "{} {:.2} {:.2}",
-                                    hit.path,
-                                    hit.score,
-                                    hit.near.as_ref().map_or(0.0, |near| near.cosine)
-                                )
-                            })
-                            .collect();
-                        println!("  {got:.2} {query}: {shown:?}");
-                    }
-                }
-            }
-            println!("{language} alternatives {with}");
-            for (name, gains) in means {
-                println!("   {name}: {:.3} ({})", gains.iter().sum::<f64>() / gains.len() as f64, gains.len());
-            }
+        let judged = judged(json);
+        assert!(judged.notes.len() >= 60 && judged.queries.len() >= 40, "{language}");
+        for with_alternatives in [false, true] {
+            let [words, meaning, both] = means(&judged, with_alternatives);
+            println!(
+                "{language}, alternatives {with_alternatives}: words {words:.3}, meaning {meaning:.3}, both {both:.3}"
+            );
+            assert!(both >= words.max(meaning) - NOISE, "{language}: {words:.3} {meaning:.3} {both:.3}");
+            gained += if with_alternatives { 0.0 } else { both - words };
         }
     }
+    assert!(gained / SETS.len() as f64 >= 0.05, "{gained:.3}");
 }

@@ -38,6 +38,7 @@ mod listings;
 mod load;
 mod local_doctor;
 mod logging;
+mod meaning;
 mod memory;
 mod models;
 mod moved_parts;
