@@ -109,7 +109,7 @@ impl VectorIndex {
     ) -> Self {
         let mut index = Self::default();
         let mut spare = HashMap::new();
-        let mut known: Vec<(FileId, (Arc<FileState>, Arc<NoteVectors>))> = Vec::new();
+        let mut known: Vec<(FileId, _)> = Vec::new();
         let mut taken = HashSet::new();
         for (path, vectors) in found {
             let state = snapshot.file(path.as_str());
