@@ -175,7 +175,8 @@ mod tests {
         TextSketch::of(text).unwrap()
     }
 
-    const STONE: &str = "a slate is split along its grain into thin plates that keep the rain away from the roof for a century";
+    const STONE: &str =
+        "a slate is split along its grain into thin plates that keep the rain away from the roof for a century";
 
     #[test]
     fn a_changed_word_makes_little_difference_and_another_text_all() {
@@ -189,8 +190,9 @@ mod tests {
 
     #[test]
     fn copies_are_found_among_many_texts() {
-        let mut texts: Vec<String> =
-            (0..500).map(|n: u32| (0..40).map(|at: u32| format!("w{} ", (n * 7919 + at * 104_729) % 5003)).collect()).collect();
+        let mut texts: Vec<String> = (0..500)
+            .map(|n: u32| (0..40).map(|at: u32| format!("w{} ", (n * 7919 + at * 104_729) % 5003)).collect())
+            .collect();
         texts[17] = STONE.to_owned();
         texts[300] = STONE.replace("rain", "snow");
         texts[450] = STONE.to_uppercase();

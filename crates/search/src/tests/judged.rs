@@ -137,7 +137,9 @@ fn by_both_no_set_is_worse_than_by_the_better_of_words_and_meaning() {
         assert!(judged.notes.len() >= 60 && judged.queries.len() >= 40, "{language}");
         for with_alternatives in [false, true] {
             let [words, meaning, both] = means(&judged, with_alternatives);
-            println!("{language}, alternatives {with_alternatives}: words {words:.3}, meaning {meaning:.3}, both {both:.3}");
+            println!(
+                "{language}, alternatives {with_alternatives}: words {words:.3}, meaning {meaning:.3}, both {both:.3}"
+            );
             assert!(both >= words.max(meaning) - NOISE, "{language}: {words:.3} {meaning:.3} {both:.3}");
             gained += if with_alternatives { 0.0 } else { both - words };
         }

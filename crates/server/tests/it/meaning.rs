@@ -45,7 +45,10 @@ fn a_search_finds_what_is_said_in_other_words_and_says_how_it_ranked() {
     let found = server.done(SEARCH, json!({ "query": "rodents under the roof", "explain": true }));
     let hit = &found["result"]["hits"][0];
     assert_eq!((&found["result"]["mode"], &hit["filename"]), (&json!("hybrid"), &json!("House/Mice.md")), "{found}");
-    assert_eq!(hit["excerpt"], json!("Droppings in the attic. Traps with peanut butter worked, poison did not. #pests"));
+    assert_eq!(
+        hit["excerpt"],
+        json!("Droppings in the attic. Traps with peanut butter worked, poison did not. #pests")
+    );
     assert!(hit["ranking"].as_str().unwrap().starts_with("meaning 0."), "{hit}");
     // The short hash is one that an edit can expect.
     let hash = hit["contentHash"].as_str().unwrap();
@@ -102,7 +105,10 @@ fn the_owner_can_switch_it_off() {
     assert!(found["notice"].as_str().unwrap().contains("switched"), "{found}");
     let refusal = server.refused("semantic_search", json!({ "query": "salary" }));
     assert_eq!(refusal, "meaning_off");
-    assert_eq!(server.done("related_notes", json!({ "file": "Pay" }))["notice"], json!("Without meaning: the owner has switched it off."));
+    assert_eq!(
+        server.done("related_notes", json!({ "file": "Pay" }))["notice"],
+        json!("Without meaning: the owner has switched it off.")
+    );
 }
 
 #[test]
@@ -117,7 +123,8 @@ fn the_command_line_ranks_by_both() {
 
 #[test]
 fn passages_fit_their_budget_and_have_a_place() {
-    let long = format!("# Long\n\n{}", "Mice and rats live in the attic and eat the insulation of the roof. ".repeat(60));
+    let long =
+        format!("# Long\n\n{}", "Mice and rats live in the attic and eat the insulation of the roof. ".repeat(60));
     let mut files = NOTES.to_vec();
     files.push(("House/Long.md", long.as_bytes()));
     let vault = Vault::new(&files);
@@ -127,7 +134,8 @@ fn passages_fit_their_budget_and_have_a_place() {
     let bytes: usize = passages.iter().map(|passage| passage["text"].as_str().unwrap().len()).sum();
     assert!(!passages.is_empty() && bytes <= 700, "{bytes} {found}");
     assert!(passages.iter().all(|passage| passage["line"].is_number() && passage["contentHash"].is_string()));
-    let answer = server.done("answer_context", json!({ "question": "how did I get rid of the mice?", "maxTokens": 200 }));
+    let answer =
+        server.done("answer_context", json!({ "question": "how did I get rid of the mice?", "maxTokens": 200 }));
     let passages = answer["passages"].as_array().unwrap();
     assert_eq!(passages[0]["path"], json!("House/Mice.md"), "{answer}");
     let since = server.done("semantic_search", json!({ "query": "rodents", "since": "2099-01-01" }));

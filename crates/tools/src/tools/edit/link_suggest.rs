@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use lapidary_note::LinkForm;
 use lapidary_note::{Note, counted};
 use lapidary_operation::{
     Context, Declaration, Effect, Example, ExampleResult, PathArgument, PathRole, Reason, ReasonKind, ToolGroup,
@@ -15,7 +16,6 @@ use lapidary_toolkit::{
     passages::rounded,
     related,
 };
-use lapidary_note::LinkForm;
 use lapidary_vault::{VaultPath, View, VisibleFiles, links::linkpath_for};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -116,14 +116,12 @@ impl WriteTool for LinkSuggest {
         let close = related::close_notes(context, view, &path, COMPARED, input.related > 0)?.unwrap_or_default();
         let close: Vec<_> = close.into_iter().filter(|close| !linked.contains(&close.path)).take(wanted).collect();
         let writer = LinkWriter { view, files: notes, source: &path };
-        let mut changes: Vec<_> = named
-            .iter()
-            .map(|named| (named.span.clone(), writer.in_text(text, named)))
-            .collect();
+        let mut changes: Vec<_> = named.iter().map(|named| (named.span.clone(), writer.in_text(text, named))).collect();
         let listed = input.related.min(close.len());
         if listed > 0 {
             let end = text.trim_end().len();
-            let list: String = close.iter().take(listed).map(|close| format!("- {}\n", writer.in_list(&close.path))).collect();
+            let list: String =
+                close.iter().take(listed).map(|close| format!("- {}\n", writer.in_list(&close.path))).collect();
             let before = if end == 0 { "" } else { "\n\n" };
             changes.push((end..text.len(), format!("{before}## {heading}\n\n{list}")));
         }
@@ -161,8 +159,7 @@ impl WriteTool for LinkSuggest {
 
     fn examples(&self) -> Vec<Example> {
         const LOG: &str = "Called Anna Berger about the roof. Roof Plan is done; the roof plan again.\n";
-        const LINKED: &str =
-            "Called [[Anna Berger]] about the roof. [[Roof Plan]] is done; the roof plan again.\n";
+        const LINKED: &str = "Called [[Anna Berger]] about the roof. [[Roof Plan]] is done; the roof plan again.\n";
         const NOTES: &[(&str, &str)] = &[("Log.md", LOG), ("People/Anna Berger.md", ""), ("Roof Plan.md", "")];
         const HOUSE: &[(&str, &str)] = &[
             ("Boiler.md", "The heating loses pressure in winter. Bleed the radiators.\n"),
@@ -183,10 +180,18 @@ impl WriteTool for LinkSuggest {
                 says: "Close notes are listed at the end",
                 before: HOUSE,
                 input: json!({ "file": "Boiler.md", "related": 1, "heading": "See also" }),
-                gives: ExampleResult::Including(json!({ "changed": true, "links": [], "listed": 1, "close": [{ "path": "Stove.md" }] })),
+                gives: ExampleResult::Including(
+                    json!({ "changed": true, "links": [], "listed": 1, "close": [{ "path": "Stove.md" }] }),
+                ),
                 after: &[
-                    ("Boiler.md", "The heating loses pressure in winter. Bleed the radiators.\n\n## See also\n\n- [[Stove]]\n"),
-                    ("Stove.md", "A fireplace keeps the house warm when the central heating fails in cold winter weather.\n"),
+                    (
+                        "Boiler.md",
+                        "The heating loses pressure in winter. Bleed the radiators.\n\n## See also\n\n- [[Stove]]\n",
+                    ),
+                    (
+                        "Stove.md",
+                        "A fireplace keeps the house warm when the central heating fails in cold winter weather.\n",
+                    ),
                 ],
             },
             Example {

@@ -5,9 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use lapidary_note::{counted, shown_text};
 use lapidary_operation::{
     Context, Declaration, Example, ExampleResult, PathArgument, PathRole, ReadTool, Reason, ReasonKind, ToolGroup,
-    WireFamily,
-    fence::fenced,
-    quote::one_line,
+    WireFamily, fence::fenced, quote::one_line,
 };
 use lapidary_toolkit::{
     folder::FolderTarget,
@@ -123,7 +121,8 @@ impl ReadTool for DuplicatesFind {
         let copied = |members: &[usize], words: &dyn Fn(usize) -> usize| (members.len() - 1) * words(members[0]);
         notes.sort_by_key(|(members, _)| std::cmp::Reverse(copied(members, &|at| wholes[at].words)));
         // Paragraphs of notes that are copies of each other as a whole are known.
-        let groups = notes.iter().enumerate().flat_map(|(group, (members, _))| members.iter().map(move |at| (*at, group)));
+        let groups =
+            notes.iter().enumerate().flat_map(|(group, (members, _))| members.iter().map(move |at| (*at, group)));
         let group_of: HashMap<usize, usize> = groups.collect();
         let places: Vec<(usize, &(usize, TextSketch, String))> =
             read.iter().enumerate().flat_map(|(at, note)| note.paragraphs.iter().map(move |part| (at, part))).collect();
@@ -180,7 +179,8 @@ impl ReadTool for DuplicatesFind {
     }
 
     fn examples(&self) -> Vec<Example> {
-        const STONE: &str = "A slate is split along its grain into thin plates that keep the rain away from the roof.\n";
+        const STONE: &str =
+            "A slate is split along its grain into thin plates that keep the rain away from the roof.\n";
         const COPY: &str = "---\ncopied: true\n---\nA slate is split along its grain into thin plates that keep the rain away from the roof.\n";
         const LONG: &str = "Bread needs flour and water and salt and yeast, and time to rise in a warm place near the stove.\n\nA slate is split along its grain into thin plates that keep the rain away from the roof.\n\nCall the plumber about the tap in the bathroom, the siphon in the kitchen and the heating in the hall.\n";
         const NOTES: &[(&str, &str)] = &[("Slate.md", STONE), ("Old/Slate copy.md", COPY), ("Log.md", LONG)];

@@ -3,9 +3,7 @@
 use lapidary_note::counted;
 use lapidary_operation::{
     Context, Declaration, Example, ExampleResult, PathArgument, PathRole, ReadTool, Reason, ReasonKind, ToolGroup,
-    WireFamily,
-    fence::fenced,
-    quote::one_line,
+    WireFamily, fence::fenced, quote::one_line,
 };
 use lapidary_toolkit::{
     link_walk::LinkWalk,
