@@ -51,7 +51,7 @@ use lapidary_meaning::Embedding;
 use others::other_files;
 
 pub use hybrid::RankedBy;
-pub use meaning::{MeaningKeeper, MeaningState, embed_aside};
+pub use meaning::{KeptVectors, MeaningKeeper, MeaningState, embed_aside};
 pub use near_notes::CloseNote;
 pub use passage::{NearPassage, NotePiece, PassageSize, RankedMatch, RankedNote};
 

@@ -9,4 +9,5 @@ mod note_vectors;
 mod vector_index;
 
 pub use keeper::{MeaningKeeper, MeaningState, embed_aside};
+pub use kept_vectors::KeptVectors;
 pub(super) use vector_index::{NearNote, NearPair, VectorIndex};

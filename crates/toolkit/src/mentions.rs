@@ -1,7 +1,7 @@
 //! Which other notes a note names without a link to them.
 
 use std::{
-    collections::{HashMap, HashSet},
+    collections::{BTreeSet, HashMap, HashSet},
     ops::Range,
 };
 
@@ -94,7 +94,7 @@ fn names(
         context.check()?;
         count_steps(8);
         let own = std::iter::once(title(entry.path())).chain(digest.aliases());
-        let keys: HashSet<String> = own.filter_map(key).collect();
+        let keys: BTreeSet<String> = own.filter_map(key).collect();
         for key in keys {
             names.entry(key).and_modify(|known| *known = None).or_insert_with(|| Some(entry.path().clone()));
         }

@@ -23,8 +23,8 @@ pub use lapidary_index::{
     ScanStop, ScanWindow, ScannedNotes, SeenLines, VaultRows, VisibleFiles, VisibleNotes, day_number, links,
 };
 pub use lapidary_search::{
-    CloseNote, MeaningState, NearPassage, NoMeaning, NoteFilter, NotePiece, PassageSize, RankedBy, RankedNote,
-    RankedNotes, RankedPage, RankedQuery,
+    CloseNote, KeptVectors, MeaningState, NearPassage, NoMeaning, NoteFilter, NotePiece, PassageSize, RankedBy,
+    RankedNote, RankedNotes, RankedPage, RankedQuery,
 };
 pub use lapidary_store::posix::ImportFolder;
 pub use lapidary_store::{

@@ -6,7 +6,7 @@ use lapidary_index::{IndexCache, VaultIndex};
 use lapidary_meaning::ModelChoice;
 use lapidary_note::ContentHash;
 use lapidary_query::nearest;
-use lapidary_search::{MeaningKeeper, RankedIndexCache, SegmentCache};
+use lapidary_search::{KeptVectors, MeaningKeeper, RankedIndexCache, SegmentCache};
 use lapidary_store::{
     Backend, Capabilities, InnerVault, KEYS_LAST, LONGEST_KEPT_REPLY, LedgerError, PathPrefix, Policy, RulesError,
     Scope, ScopeCache, StoreError, Turn, TurnError, UnmatchedRule, VaultLimits, VaultNews, VaultPath,
@@ -234,6 +234,11 @@ impl Vault {
             (nearest.filter(|_| !wanted.contains(['*', '?', '['])).map(str::to_owned), rule)
         };
         Ok(unmatched.into_iter().map(with_nearest).map(|(nearest, rule)| (rule, nearest)).collect())
+    }
+
+    /// What is kept for the search by meaning, for the owner; `None` if it is off.
+    pub fn kept_vectors(&self) -> Option<KeptVectors> {
+        self.search.meaning().kept()
     }
 
     /// The progress of work on an index, in per cent, if it takes a while.

@@ -15,7 +15,7 @@ use lapidary_store::{VaultLimits, maintenance::run_aside};
 use parking_lot::Mutex;
 
 use super::{
-    kept_vectors::VectorCache,
+    kept_vectors::{KeptVectors, VectorCache},
     vector_index::{MissingNotes, VectorIndex, VectorWork},
 };
 use crate::{RankedIndexCache, index_cache::to_rank, lock, posix::CacheFile};
@@ -177,6 +177,11 @@ impl MeaningKeeper {
 
     pub fn is_building(&self) -> bool {
         self.building.load(Ordering::Acquire)
+    }
+
+    /// What is kept for the next start; `None` if there is no search by meaning.
+    pub fn kept(&self) -> Option<KeptVectors> {
+        self.cache.as_ref().filter(|_| self.is_on()).map(|cache| cache.kept(self.model()))
     }
 
     /// How far it is for a caller; `None` if it is off. Nothing is made for that, but what was kept counts.

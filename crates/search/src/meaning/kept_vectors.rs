@@ -1,6 +1,9 @@
 //! Vectors on disk, for the next start.
 
-use std::sync::{Arc, atomic::AtomicBool, atomic::Ordering};
+use std::{
+    collections::HashSet,
+    sync::{Arc, atomic::AtomicBool, atomic::Ordering},
+};
 
 use lapidary_index::{FileState, Snapshot};
 use lapidary_meaning::{ByteVector, ModelKind, TextModel, VectorTable};
@@ -30,6 +33,17 @@ fn worth_keeping(model: &TextModel) -> usize {
     }
 }
 
+/// What is kept of a vault, for its owner.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeptVectors {
+    /// The name of the model that made them.
+    pub model: String,
+    pub notes: usize,
+    pub pieces: usize,
+    /// Notes of which only the beginning is in, because they are too long.
+    pub cut: usize,
+}
+
 /// Vectors of earlier processes. Used only for the model that made them, and for files that have not changed since or
 /// have the same content.
 #[derive(Debug)]
@@ -56,6 +70,22 @@ impl VectorCache {
         let index = VectorIndex::recalled(found.into_iter().flatten().collect(), snapshot, model.dimension());
         tracing::debug!(notes = index.len(), "vectors come from their cache");
         index
+    }
+
+    /// What is kept, for the owner.
+    pub(super) fn kept(&self, model: &TextModel) -> KeptVectors {
+        let mut kept = KeptVectors { model: model.name().to_owned(), notes: 0, pieces: 0, cut: 0 };
+        let rows = if self.file.is_there() { self.file.load(FORMAT).unwrap_or_default() } else { Vec::new() };
+        let mut seen = HashSet::new();
+        // The newest row comes first; a note may be in several.
+        for (path, vectors) in rows.iter().filter_map(|row| unpacked(row, model)).flatten() {
+            if seen.insert(path) {
+                kept.notes += 1;
+                kept.pieces += vectors.spans.len();
+                kept.cut += usize::from(vectors.cut);
+            }
+        }
+        kept
     }
 
     pub(super) fn save(&self, index: &VectorIndex, model: &TextModel) {

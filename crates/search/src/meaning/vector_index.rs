@@ -109,7 +109,7 @@ impl VectorIndex {
     ) -> Self {
         let mut index = Self::default();
         let mut spare = HashMap::new();
-        let mut known: Vec<(FileId, _)> = Vec::new();
+        let mut known: Vec<(Arc<FileState>, Arc<NoteVectors>)> = Vec::new();
         let mut taken = HashSet::new();
         for (path, vectors) in found {
             let state = snapshot.file(path.as_str());
@@ -119,17 +119,17 @@ impl VectorIndex {
             });
             let vectors = Arc::new(vectors);
             match trusted {
-                Some(state) => known.push((state.id, (Arc::clone(state), vectors))),
+                Some(state) => known.push((Arc::clone(state), vectors)),
                 None => {
                     spare.insert(vectors.content, vectors);
                 }
             }
         }
-        known.sort_unstable_by_key(|(id, _)| *id);
-        index.estimated = known.iter().map(|(_, (state, _))| estimate(state, dimension)).sum();
-        index.bytes = known.iter().map(|(_, (_, vectors))| vectors.bytes()).sum();
-        index.known = SortedMap::from_sorted(known.iter().map(|(id, (state, _))| (*id, Arc::clone(state))));
-        index.notes = SortedMap::from_sorted(known.into_iter().map(|(id, (_, vectors))| (id, vectors)));
+        known.sort_unstable_by_key(|(state, _)| state.id);
+        index.estimated = known.iter().map(|(state, _)| estimate(state, dimension)).sum();
+        index.bytes = known.iter().map(|(_, vectors)| vectors.bytes()).sum();
+        index.known = SortedMap::from_sorted(known.iter().map(|(state, _)| (state.id, Arc::clone(state))));
+        index.notes = SortedMap::from_sorted(known.into_iter().map(|(state, vectors)| (state.id, vectors)));
         index.spare = Arc::new(spare);
         index
     }

@@ -310,7 +310,7 @@ impl ReadTool for ObsidianSearchNotes {
             Example {
                 says: "By meaning: none of the words is in the note",
                 before: NOTES,
-                input: json!({ "mode": "semantic", "query": "tiles covering a house" }),
+                input: json!({ "mode": "semantic", "query": "tiles covering a house path:Plan" }),
                 gives: ExampleResult::Including(json!({ "result": {
                     "mode": "semantic", "hits": [{ "filename": "Plan.md", "excerpt": "Slates for the roof." }],
                 } })),

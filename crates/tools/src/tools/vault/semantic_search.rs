@@ -126,7 +126,7 @@ impl ReadTool for SemanticSearch {
             Example {
                 says: "A passage that has none of the words",
                 before: NOTES,
-                input: json!({ "query": "the flat is cold" }),
+                input: json!({ "query": "the flat is cold", "folder": "House" }),
                 gives: ExampleResult::Including(json!({ "passages": [{
                     "path": "House/Boiler.md", "section": "Winter", "line": 2,
                     "text": "The heating loses pressure. Open the valve and bleed the radiators.",
