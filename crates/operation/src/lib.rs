@@ -42,9 +42,11 @@ pub use app_bridge::{
     OmnisearchMatch, PluginManifest,
 };
 pub use arguments::{CheckedArguments, check_arguments};
+// As the reason `attachment_unreadable` has it.
+pub use lapidary_vault::DecodeFault;
 pub use attachment::{
-    AttachmentAccess, AttachmentDecoder, BlockKind, ContentBlock, DecodeError, DecodeFault, DecodeJob,
-    DecodedAttachment, NoDecoder, PictureFacts, ScaledPicture,
+    AttachmentAccess, AttachmentDecoder, BlockKind, ContentBlock, DecodeError, DecodeJob,
+    DecodedAttachment, NoDecoder, PICTURE_ENDINGS, PictureFacts, SOUND_ENDINGS, ScaledPicture,
 };
 pub use budget::{MemoryBudget, MemoryLimits};
 pub use bug::{Bug, CaughtUnwind, catch_panic, install_panic_hook};

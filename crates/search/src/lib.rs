@@ -14,6 +14,8 @@ mod blocks;
 mod build;
 mod cache;
 mod corpus;
+mod document_store;
+mod document_text;
 mod evaluate;
 mod index;
 mod index_cache;
@@ -42,6 +44,10 @@ use corpus::ReadableCorpus;
 use evaluate::RankedSearch;
 use others::other_files;
 
+pub use document_store::{DocumentKey, DocumentStore};
+pub use document_text::{
+    DecodeFault, DocumentKind, DocumentPart, DocumentReader, DocumentText, MOST_DOCUMENT_TEXT, NoDocumentText, label,
+};
 pub use passage::{PassageSize, RankedMatch, RankedNote};
 
 pub use cache::SegmentCache;

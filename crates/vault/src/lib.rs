@@ -21,7 +21,10 @@ pub use lapidary_index::{
     Backlink, DatedTask, Digest, FileEntry, FileRow, IndexError, NoteRows, SAVED_FROM, ScanBudget, ScanHit, ScanPlace,
     ScanStop, ScanWindow, ScannedNotes, SeenLines, VaultRows, VisibleFiles, VisibleNotes, day_number, links,
 };
-pub use lapidary_search::{PassageSize, RankedNote, RankedNotes, RankedPage, RankedQuery};
+pub use lapidary_search::{
+    DecodeFault, DocumentKey, DocumentKind, DocumentPart, DocumentReader, DocumentText, MOST_DOCUMENT_TEXT, NoDocumentText,
+    PassageSize, RankedNote, RankedNotes, RankedPage, RankedQuery, label as document_label,
+};
 pub use lapidary_store::posix::ImportFolder;
 pub use lapidary_store::{
     Change, ChangeDiff, ChangeSet, CommitError, ContentGuard, ElapsedTime, File, FileChange, FolderNames, GlobError,

@@ -1,0 +1,126 @@
+//! Keeps the text of documents: by content, failures too, so that every file is read once.
+
+use std::sync::Arc;
+
+use lapidary_note::ContentHash;
+use lapidary_store::posix::DocumentCache;
+use parking_lot::Mutex;
+
+use crate::{DecodeFault, DocumentKind, DocumentReader, DocumentText, NoDocumentText};
+
+/// How much text is also kept in memory, for the next page of the same document.
+const MOST_RECENT_BYTES: usize = 8 << 20;
+
+/// The texts of the documents of a vault.
+#[derive(Default)]
+pub struct DocumentStore {
+    reader: Option<Arc<dyn DocumentReader>>,
+    cache: Option<DocumentCache>,
+    /// Those that were used last, latest first.
+    recent: Mutex<Vec<(DocumentKey, ReadOutcome)>>,
+}
+
+/// Content, and what it was read as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DocumentKey {
+    pub kind: DocumentKind,
+    pub hash: ContentHash,
+}
+
+impl DocumentKey {
+    fn written(&self) -> String {
+        format!("{:?} {}", self.kind, self.hash)
+    }
+}
+
+/// What reading gave.
+type ReadOutcome = Result<Arc<DocumentText>, DecodeFault>;
+
+fn bytes_of(outcome: &ReadOutcome) -> usize {
+    let text = outcome.as_ref().map_or(0, |text| text.parts.iter().map(|part| part.text.len() + size_of_val(part)).sum());
+    text + size_of::<(DocumentKey, ReadOutcome)>()
+}
+
+impl DocumentStore {
+    pub fn new(reader: Option<Arc<dyn DocumentReader>>, cache: Option<DocumentCache>) -> Self {
+        Self { reader, cache, recent: Mutex::default() }
+    }
+
+    /// The same with a reader.
+    #[must_use]
+    pub fn with_reader(self, reader: Arc<dyn DocumentReader>) -> Self {
+        Self { reader: Some(reader), ..self }
+    }
+
+    pub(crate) fn cache(&self) -> Option<&DocumentCache> {
+        self.cache.as_ref()
+    }
+
+    pub(crate) fn can_read(&self) -> bool {
+        self.reader.is_some()
+    }
+
+    /// What is known of a document; `None` if it has not been read.
+    pub fn known(&self, key: &DocumentKey) -> Option<Result<Arc<DocumentText>, NoDocumentText>> {
+        let recent = {
+            let mut recent = self.recent.lock();
+            let at = recent.iter().position(|(known, _)| known == key);
+            at.map(|at| {
+                recent[..=at].rotate_right(1);
+                recent[0].1.clone()
+            })
+        };
+        if let Some(kept) = recent {
+            return Some(kept.map_err(NoDocumentText::Fault));
+        }
+        let version = self.reader.as_ref()?.version();
+        // A cache that cannot be read is none.
+        let kept = self.cache.as_ref()?.find(&key.written(), version).ok()??;
+        let kept: Result<DocumentText, DecodeFault> = serde_json::from_slice(&kept).ok()?;
+        let kept = kept.map(Arc::new);
+        self.put(*key, kept.clone());
+        Some(kept.map_err(NoDocumentText::Fault))
+    }
+
+    /// The text of a document, read now if it was not before.
+    pub fn text(
+        &self,
+        key: &DocumentKey,
+        bytes: &[u8],
+        go_on: &(dyn Fn() -> bool + Sync),
+    ) -> Result<Arc<DocumentText>, NoDocumentText> {
+        if let Some(known) = self.known(key) {
+            return known;
+        }
+        let reader = self.reader.as_ref().ok_or(NoDocumentText::Fault(DecodeFault::Unavailable))?;
+        let kept = match reader.read(key.kind, bytes, go_on) {
+            Ok(text) => Ok(Arc::new(text)),
+            // A computer that is busy now may have time later.
+            Err(NoDocumentText::Fault(fault)) if fault.is_final() => Err(fault),
+            Err(other) => return Err(other),
+        };
+        if let Some(cache) = &self.cache {
+            let written = serde_json::to_vec(&kept.as_deref()).map_err(std::io::Error::other);
+            let done = written.and_then(|written| cache.keep(&key.written(), reader.version(), &written));
+            // Then it is read again by the next process.
+            if let Err(error) = done {
+                tracing::debug!(%error, "the text of a document cannot be kept");
+            }
+        }
+        self.put(*key, kept.clone());
+        kept.map_err(NoDocumentText::Fault)
+    }
+
+    fn put(&self, key: DocumentKey, kept: ReadOutcome) {
+        let mut recent = self.recent.lock();
+        recent.retain(|(known, _)| *known != key);
+        recent.insert(0, (key, kept));
+        let mut taken = 0;
+        let fits = recent.iter().take_while(|(_, kept)| {
+            taken += bytes_of(kept);
+            taken <= MOST_RECENT_BYTES
+        });
+        let fits = fits.count().max(1);
+        recent.truncate(fits);
+    }
+}
