@@ -50,9 +50,9 @@ impl PartCollector {
         Self { document, room: most_bytes }
     }
 
-    fn set_origin(&mut self, title: Option<String>, author: Option<String>) {
-        self.document.title = title.as_deref().and_then(document_label);
-        self.document.author = author.as_deref().and_then(document_label);
+    fn set_origin(&mut self, title: Option<&str>, author: Option<&str>) {
+        self.document.title = title.and_then(document_label);
+        self.document.author = author.and_then(document_label);
     }
 
     fn set_total(&mut self, total: usize) {

@@ -18,9 +18,15 @@ struct JobLine {
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum ResultLine {
-    Picture { facts: PictureFacts, bytes: usize },
+    Picture {
+        facts: PictureFacts,
+        bytes: usize,
+    },
     /// The text follows as JSON.
-    Text { kind: DocumentKind, bytes: usize },
+    Text {
+        kind: DocumentKind,
+        bytes: usize,
+    },
     Fault(DecodeFault),
 }
 

@@ -37,7 +37,8 @@ impl DocumentKey {
 type ReadOutcome = Result<Arc<DocumentText>, DecodeFault>;
 
 fn bytes_of(outcome: &ReadOutcome) -> usize {
-    let text = outcome.as_ref().map_or(0, |text| text.parts.iter().map(|part| part.text.len() + size_of_val(part)).sum());
+    let text =
+        outcome.as_ref().map_or(0, |text| text.parts.iter().map(|part| part.text.len() + size_of_val(part)).sum());
     text + size_of::<(DocumentKey, ReadOutcome)>()
 }
 
@@ -50,14 +51,6 @@ impl DocumentStore {
     #[must_use]
     pub fn with_reader(self, reader: Arc<dyn DocumentReader>) -> Self {
         Self { reader: Some(reader), ..self }
-    }
-
-    pub(crate) fn cache(&self) -> Option<&DocumentCache> {
-        self.cache.as_ref()
-    }
-
-    pub(crate) fn can_read(&self) -> bool {
-        self.reader.is_some()
     }
 
     /// What is known of a document; `None` if it has not been read.
@@ -122,5 +115,97 @@ impl DocumentStore {
         });
         let fits = fits.count().max(1);
         recent.truncate(fits);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use lapidary_store::posix::StateFolder;
+
+    use super::*;
+    use crate::DocumentPart;
+
+    /// Counts how often it is asked; empty bytes are broken, and a dot means that the computer is busy.
+    #[derive(Default)]
+    struct CountingReader {
+        asked: AtomicUsize,
+        version: u32,
+    }
+
+    impl DocumentReader for CountingReader {
+        fn read(
+            &self,
+            kind: DocumentKind,
+            bytes: &[u8],
+            _: &(dyn Fn() -> bool + Sync),
+        ) -> Result<DocumentText, NoDocumentText> {
+            self.asked.fetch_add(1, Ordering::Relaxed);
+            match bytes {
+                b"" => Err(NoDocumentText::Fault(DecodeFault::Broken)),
+                b"." => Err(NoDocumentText::Fault(DecodeFault::Clock)),
+                bytes => Ok(DocumentText {
+                    kind,
+                    title: None,
+                    author: None,
+                    total: 1,
+                    parts: vec![DocumentPart {
+                        number: 1,
+                        label: None,
+                        text: String::from_utf8_lossy(bytes).into_owned(),
+                    }],
+                    is_cut: false,
+                    is_recognised: false,
+                }),
+            }
+        }
+
+        fn version(&self) -> u32 {
+            self.version
+        }
+    }
+
+    fn key(bytes: &[u8]) -> DocumentKey {
+        DocumentKey { kind: DocumentKind::Pdf, hash: ContentHash::of(bytes) }
+    }
+
+    #[test]
+    fn a_document_is_read_once_and_a_broken_one_is_tried_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let state = Arc::new(StateFolder::new(folder.path().join("state"), folder.path().join("vault")));
+        let store = |reader: &Arc<CountingReader>| {
+            let cache = DocumentCache::new(Arc::clone(&state));
+            DocumentStore::new(Some(Arc::<CountingReader>::clone(reader)), Some(cache))
+        };
+        let reader = Arc::new(CountingReader::default());
+        // The second one is another process.
+        for _ in 0..2 {
+            let store = store(&reader);
+            for _ in 0..2 {
+                assert_eq!(store.text(&key(b"slate"), b"slate", &|| true).unwrap().parts[0].text, "slate");
+                let broken = store.text(&key(b""), b"", &|| true);
+                assert_eq!(broken.unwrap_err(), NoDocumentText::Fault(DecodeFault::Broken));
+            }
+        }
+        assert_eq!(reader.asked.load(Ordering::Relaxed), 2);
+        // The same bytes under the name of another kind are another document.
+        let other = DocumentKey { kind: DocumentKind::Docx, ..key(b"slate") };
+        assert_eq!(store(&reader).text(&other, b"slate", &|| true).unwrap().kind, DocumentKind::Docx);
+        // A better reader tries again.
+        let better = Arc::new(CountingReader { version: 1, ..CountingReader::default() });
+        store(&better).text(&key(b""), b"", &|| true).unwrap_err();
+        assert_eq!(better.asked.load(Ordering::Relaxed), 1);
+    }
+
+    #[test]
+    fn a_busy_computer_is_no_fault_of_the_document() {
+        let reader = Arc::new(CountingReader::default());
+        let store = DocumentStore::new(Some(Arc::<CountingReader>::clone(&reader)), None);
+        for _ in 0..2 {
+            store.text(&key(b"."), b".", &|| true).unwrap_err();
+        }
+        assert_eq!(reader.asked.load(Ordering::Relaxed), 2);
+        assert!(store.known(&key(b".")).is_none());
     }
 }

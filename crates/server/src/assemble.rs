@@ -21,8 +21,8 @@ use lapidary_tools::{
     ToolSelection, VaultShape,
 };
 use lapidary_vault::{
-    DocumentReader, FolderNames, GlobError, ImportFolder, InnerVault, PathGlobs, PathPrefix, Policy, ScopeError, SourceRules, Vault,
-    VaultLimits, VaultPath,
+    DocumentReader, FolderNames, GlobError, ImportFolder, InnerVault, PathGlobs, PathPrefix, Policy, ScopeError,
+    SourceRules, Vault, VaultLimits, VaultPath,
     store::{
         ApprovalQueue, DemoFolder, FolderStore, LogFile, PosixBackend, Retention, StateFolder, StateProblem,
         SystemTrash, is_ours_alone, open_state_database, place_within,

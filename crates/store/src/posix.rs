@@ -42,8 +42,8 @@ use watch::{FolderWatch, WatchedFolders};
 pub use approval_queue::{ApprovalQueue, ApprovalState, WaitingName};
 pub use backend::PosixBackend;
 pub use cache::{CacheFile, CacheRow};
-pub use document_cache::{DocumentCache, KnownContent};
 pub use change_journal::{ChangeJournal, JournalDraft, JournalTurn, JournalledFile, OpenChange};
+pub use document_cache::{DocumentCache, KnownContent};
 pub use folder::{FolderStore, SecondNames, StepObserver};
 pub use import_folder::ImportFolder;
 pub use inspection::{

@@ -106,10 +106,10 @@ pub fn document_text(
     view.document_text(kind, file, &go_on).map_err(|ended| match ended {
         NoDocumentText::Fault(fault) => Reason::AttachmentUnreadable { path: path.clone(), fault },
         // It has ended because the call may not go on.
-        NoDocumentText::Stopped => context.check().err().unwrap_or(Reason::AttachmentUnreadable {
-            path: path.clone(),
-            fault: DecodeFault::Unavailable,
-        }),
+        NoDocumentText::Stopped => context
+            .check()
+            .err()
+            .unwrap_or(Reason::AttachmentUnreadable { path: path.clone(), fault: DecodeFault::Unavailable }),
     })
 }
 

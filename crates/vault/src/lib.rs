@@ -22,8 +22,8 @@ pub use lapidary_index::{
     ScanStop, ScanWindow, ScannedNotes, SeenLines, VaultRows, VisibleFiles, VisibleNotes, day_number, links,
 };
 pub use lapidary_search::{
-    DecodeFault, DocumentKey, DocumentKind, DocumentPart, DocumentReader, DocumentText, MOST_DOCUMENT_TEXT, NoDocumentText,
-    PassageSize, RankedNote, RankedNotes, RankedPage, RankedQuery, label as document_label,
+    DecodeFault, DocumentKey, DocumentKind, DocumentPart, DocumentReader, DocumentText, MOST_DOCUMENT_TEXT,
+    NoDocumentText, PassageSize, RankedNote, RankedNotes, RankedPage, RankedQuery, label as document_label,
 };
 pub use lapidary_store::posix::ImportFolder;
 pub use lapidary_store::{

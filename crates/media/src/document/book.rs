@@ -16,7 +16,7 @@ pub(super) fn read(bytes: &[u8], parts: &mut PartCollector) -> Result<(), Decode
     let package = package(&mut archive)?;
     let xml = archive.text(&package)?.ok_or(DecodeFault::Broken)?;
     let PackageFile { title, author, chapters } = PackageFile::read(&xml, &package)?;
-    parts.set_origin(title, author);
+    parts.set_origin(title.as_deref(), author.as_deref());
     parts.set_total(chapters.len());
     for (number, chapter) in (1..).zip(&chapters) {
         if parts.is_full() {

@@ -15,7 +15,7 @@ use super::{
 pub(super) fn read_docx(bytes: &[u8], parts: &mut PartCollector) -> Result<(), DecodeFault> {
     let mut archive = PartArchive::open(bytes)?;
     let (title, author) = origin(&mut archive)?;
-    parts.set_origin(title, author);
+    parts.set_origin(title.as_deref(), author.as_deref());
     let main = main_part(&mut archive, "word/document.xml")?;
     let xml = archive.text(&main)?.ok_or(DecodeFault::Broken)?;
     let mut writer = DocumentWriter { most: parts.room(), ..DocumentWriter::default() };
@@ -171,7 +171,7 @@ impl DocumentWriter {
 pub(super) fn read_pptx(bytes: &[u8], parts: &mut PartCollector) -> Result<(), DecodeFault> {
     let mut archive = PartArchive::open(bytes)?;
     let (title, author) = origin(&mut archive)?;
-    parts.set_origin(title, author);
+    parts.set_origin(title.as_deref(), author.as_deref());
     let main = main_part(&mut archive, "ppt/presentation.xml")?;
     let slides = slides(&mut archive, &main)?;
     if slides.is_empty() {

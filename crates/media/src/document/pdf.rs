@@ -35,7 +35,8 @@ pub(super) fn read(bytes: &[u8], parts: &mut PartCollector) -> Result<(), Decode
         return Err(DecodeFault::Unpacked);
     }
     parts.set_total(pages);
-    parts.set_origin(information(&document, b"Title"), information(&document, b"Author"));
+    let [title, author] = [information(&document, b"Title"), information(&document, b"Author")];
+    parts.set_origin(title.as_deref(), author.as_deref());
     for number in 1..=pages {
         if parts.is_full() {
             break;
@@ -72,9 +73,7 @@ fn has_words(text: &str) -> bool {
 /// Typesetters have one sign for several letters, and wide forms of letters; people search for the letters. Raised and
 /// lowered digits stay: `10²` is not `102`.
 fn plain_letters(text: &str) -> String {
-    let is_form = |letter: char| {
-        matches!(letter, '\u{a0}' | '\u{2000}'..='\u{200a}' | '\u{fb00}'..='\u{fdff}' | '\u{fe70}'..='\u{fefc}' | '\u{ff00}'..='\u{ffef}')
-    };
+    let is_form = |letter: char| matches!(letter, '\u{a0}' | '\u{2000}'..='\u{200a}' | '\u{fb00}'..='\u{fdff}' | '\u{fe70}'..='\u{fefc}' | '\u{ff00}'..='\u{ffef}');
     let mut plain = String::with_capacity(text.len());
     for letter in text.nfc() {
         match letter {

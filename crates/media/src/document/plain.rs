@@ -21,7 +21,7 @@ pub(super) fn read_page(bytes: &[u8], parts: &mut PartCollector) -> Result<(), D
     }
     let page = WebPage::read(&decoded(bytes), None);
     parts.set_total(1);
-    parts.set_origin(page.title, page.author);
+    parts.set_origin(page.title.as_deref(), page.author.as_deref());
     parts.add(1, None, &page.markdown);
     Ok(())
 }

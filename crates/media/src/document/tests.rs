@@ -81,8 +81,10 @@ fn pdf(pages: &[(PdfFont, &[&[u8]])]) -> Vec<u8> {
 }
 
 fn font_object(document: &mut Document, font: PdfFont) -> lopdf::ObjectId {
-    let simple = |encoding: Object| dictionary! {
-        "Type" => "Font", "Subtype" => "Type1", "BaseFont" => "Helvetica", "Encoding" => encoding,
+    let simple = |encoding: Object| {
+        dictionary! {
+            "Type" => "Font", "Subtype" => "Type1", "BaseFont" => "Helvetica", "Encoding" => encoding,
+        }
     };
     match font {
         PdfFont::Western => document.add_object(simple("WinAnsiEncoding".into())),
@@ -131,7 +133,9 @@ fn sample_docx() -> Vec<u8> {
     archive(&[
         (
             "_rels/.rels",
-            &format!("<Relationships><Relationship Id='r1' Type='{RELATIONS}/officeDocument' Target='word/document.xml'/></Relationships>"),
+            &format!(
+                "<Relationships><Relationship Id='r1' Type='{RELATIONS}/officeDocument' Target='word/document.xml'/></Relationships>"
+            ),
         ),
         ("docProps/core.xml", "<cp><dc:title>On slate</dc:title><dc:creator>Ada &amp; Bob</dc:creator></cp>"),
         (
@@ -146,7 +150,10 @@ fn sample_docx() -> Vec<u8> {
              <w:p><w:r><w:lastRenderedPageBreak/><w:t>Second page</w:t></w:r></w:p>\
              </w:body></w:document>",
         ),
-        ("word/footnotes.xml", "<w:footnotes><w:footnote><w:p><w:r><w:t>A note.</w:t></w:r></w:p></w:footnote></w:footnotes>"),
+        (
+            "word/footnotes.xml",
+            "<w:footnotes><w:footnote><w:p><w:r><w:t>A note.</w:t></w:r></w:p></w:footnote></w:footnotes>",
+        ),
     ])
 }
 
@@ -187,21 +194,24 @@ fn sample_xlsx() -> Vec<u8> {
         ),
         (
             "_rels/.rels",
-            &format!("<Relationships><Relationship Id='r' Type='{RELATIONS}/officeDocument' Target='xl/workbook.xml'/></Relationships>"),
+            &format!(
+                "<Relationships><Relationship Id='r' Type='{RELATIONS}/officeDocument' Target='xl/workbook.xml'/></Relationships>"
+            ),
         ),
         (
             "xl/workbook.xml",
-            &format!("<workbook xmlns:r='{RELATIONS}'><sheets><sheet name='Roofs' sheetId='1' r:id='a'/><sheet name='Secret' sheetId='2' state='hidden' r:id='b'/><sheet name='Far' sheetId='3' r:id='c'/></sheets></workbook>"),
+            &format!(
+                "<workbook xmlns:r='{RELATIONS}'><sheets><sheet name='Roofs' sheetId='1' r:id='a'/><sheet name='Secret' sheetId='2' state='hidden' r:id='b'/><sheet name='Far' sheetId='3' r:id='c'/></sheets></workbook>"
+            ),
         ),
         (
             "xl/_rels/workbook.xml.rels",
-            &format!("<Relationships><Relationship Id='a' Type='{RELATIONS}/worksheet' Target='worksheets/s1.xml'/><Relationship Id='b' Type='{RELATIONS}/worksheet' Target='worksheets/s2.xml'/><Relationship Id='c' Type='{RELATIONS}/worksheet' Target='worksheets/s3.xml'/><Relationship Id='t' Type='{RELATIONS}/styles' Target='styles.xml'/><Relationship Id='u' Type='{RELATIONS}/sharedStrings' Target='sharedStrings.xml'/></Relationships>"),
+            &format!(
+                "<Relationships><Relationship Id='a' Type='{RELATIONS}/worksheet' Target='worksheets/s1.xml'/><Relationship Id='b' Type='{RELATIONS}/worksheet' Target='worksheets/s2.xml'/><Relationship Id='c' Type='{RELATIONS}/worksheet' Target='worksheets/s3.xml'/><Relationship Id='t' Type='{RELATIONS}/styles' Target='styles.xml'/><Relationship Id='u' Type='{RELATIONS}/sharedStrings' Target='sharedStrings.xml'/></Relationships>"
+            ),
         ),
         ("xl/sharedStrings.xml", "<sst><si><t>Kind</t></si><si><r><t>Sl</t></r><r><t>ate</t></r></si></sst>"),
-        (
-            "xl/styles.xml",
-            "<styleSheet><cellXfs><xf numFmtId='0'/><xf numFmtId='14'/></cellXfs></styleSheet>",
-        ),
+        ("xl/styles.xml", "<styleSheet><cellXfs><xf numFmtId='0'/><xf numFmtId='14'/></cellXfs></styleSheet>"),
         (
             "xl/worksheets/s1.xml",
             &sheet(
@@ -224,7 +234,10 @@ fn sample_xlsx() -> Vec<u8> {
 fn sample_epub() -> Vec<u8> {
     archive(&[
         ("mimetype", "application/epub+zip"),
-        ("META-INF/container.xml", "<container><rootfiles><rootfile full-path='OEBPS/book.opf'/></rootfiles></container>"),
+        (
+            "META-INF/container.xml",
+            "<container><rootfiles><rootfile full-path='OEBPS/book.opf'/></rootfiles></container>",
+        ),
         (
             "OEBPS/book.opf",
             "<package><metadata><dc:title>On slate</dc:title><dc:creator>Ada</dc:creator></metadata>\
@@ -234,7 +247,10 @@ fn sample_epub() -> Vec<u8> {
              <spine><itemref idref='nav'/><itemref idref='one'/><itemref idref='two'/><itemref idref='lost'/></spine></package>",
         ),
         ("OEBPS/nav.xhtml", "<html><body>contents</body></html>"),
-        ("OEBPS/text/one.xhtml", "<html><head><title>x</title></head><body><h1>Roofs</h1><p>Slate <b>lasts</b>.</p></body></html>"),
+        (
+            "OEBPS/text/one.xhtml",
+            "<html><head><title>x</title></head><body><h1>Roofs</h1><p>Slate <b>lasts</b>.</p></body></html>",
+        ),
         ("OEBPS/text/two b.xhtml", "<html><head><title>Floors</title></head><body><p>Stone.</p></body></html>"),
     ])
 }
@@ -255,7 +271,10 @@ fn samples() -> Vec<(DocumentKind, Vec<u8>)> {
 #[test]
 fn a_pdf_is_read_by_pages_whatever_its_fonts() {
     let document = read(DocumentKind::Pdf, &sample_pdf());
-    assert_eq!((document.total, document.title.as_deref(), document.author.as_deref()), (5, Some("On slate"), Some("Ada")));
+    assert_eq!(
+        (document.total, document.title.as_deref(), document.author.as_deref()),
+        (5, Some("On slate"), Some("Ada"))
+    );
     assert_eq!(
         texts(&document),
         [
@@ -377,7 +396,9 @@ fn a_document_that_is_cut_off_is_a_fault_or_part_of_its_text() {
         for end in (0..bytes.len()).step_by(if bytes.len() > 1024 { 256 } else { 16 }) {
             match decoded(kind, &bytes[..end]) {
                 Ok(text) => assert_eq!(text.kind, kind),
-                Err(fault) => assert!(matches!(fault, DecodeFault::Broken | DecodeFault::Crashed), "{kind:?} {fault:?}"),
+                Err(fault) => {
+                    assert!(matches!(fault, DecodeFault::Broken | DecodeFault::Crashed), "{kind:?} {fault:?}")
+                }
             }
         }
     }
@@ -450,7 +471,9 @@ fn bombs_are_not_unpacked() {
 #[test]
 fn a_locked_document_says_so() {
     let mut document = Document::load_mem(&sample_pdf()).unwrap();
-    document.trailer.set("ID", vec![Object::string_literal("0123456789abcdef"), Object::string_literal("0123456789abcdef")]);
+    document
+        .trailer
+        .set("ID", vec![Object::string_literal("0123456789abcdef"), Object::string_literal("0123456789abcdef")]);
     let version = lopdf::EncryptionVersion::V2 {
         document: &document,
         owner_password: "owner",

@@ -91,10 +91,8 @@ impl DocumentCache {
                     insert.execute(params![path, size, stamp.modified, stamp.changed, inode, hash.as_bytes()])?;
                 }
             }
-            transaction.execute(
-                "DELETE FROM files WHERE rowid <= (SELECT max(rowid) FROM files) - ?1",
-                params![MOST_FILES],
-            )?;
+            transaction
+                .execute("DELETE FROM files WHERE rowid <= (SELECT max(rowid) FROM files) - ?1", params![MOST_FILES])?;
             transaction.commit()
         })
     }

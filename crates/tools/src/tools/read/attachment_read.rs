@@ -241,7 +241,8 @@ fn picture(context: &Context<'_>, path: &VaultPath, file: &File, max_side: u32) 
     let most_bytes = u32::try_from(room(context).min(MOST_PICTURE_BYTES)).unwrap_or(u32::MAX);
     let job = DecodeJob::Picture { longest_side: max_side, most_bytes };
     let decoded = context.attachments.decoder.decode(job, file.bytes(), &|| context.check());
-    let DecodedAttachment::Picture(ScaledPicture { facts, bytes }) = decoded.map_err(|error| refusal(path, error))? else {
+    let DecodedAttachment::Picture(ScaledPicture { facts, bytes }) = decoded.map_err(|error| refusal(path, error))?
+    else {
         return Err(bug!("a decoder has answered another job than it was given"));
     };
     let PictureFacts { media_type, width, height, .. } = facts;
