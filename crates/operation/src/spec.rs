@@ -154,6 +154,7 @@ impl ToolSpec {
         }
         // The reference prints them, and its order must not depend on the order of declarations.
         reasons.sort_unstable();
+        reasons.dedup();
         reasons
     }
 }

@@ -48,6 +48,7 @@ pub(crate) struct TestSetup {
     pub(crate) max_change_bytes: u64,
     pub(crate) max_reply_bytes: u64,
     pub(crate) memory_bytes: u64,
+    pub(crate) scan: ScanLimits,
     pub(crate) app: Option<Arc<FakeApp>>,
     pub(crate) shape: VaultShape,
     /// A folder from which files may be added.
@@ -69,6 +70,7 @@ impl Default for TestSetup {
             max_change_bytes: 1 << 24,
             max_reply_bytes: 1 << 20,
             memory_bytes: 1 << 28,
+            scan: ScanLimits::default(),
             app: None,
             shape: VaultShape::default(),
             imports: None,
@@ -134,7 +136,7 @@ impl TestSetup {
                     allowed: 3,
                     max_failures: 4,
                 },
-                scan: ScanLimits::default(),
+                scan: self.scan,
             },
             clock: Clock::of_examples(),
         };
