@@ -23,8 +23,8 @@ use crate::resources::media_type;
 
 pub(crate) struct AttachmentRead;
 
-/// Read a document of the vault (PDF, DOCX, PPTX, XLSX, EPUB, HTML, CSV, TXT) by pages, look at a picture (PNG, JPEG, WebP,
-/// GIF, BMP: scaled down; SVG as text) or hear a sound (MP3, WAV, …).
+/// Read a document by pages (PDF, DOCX, PPTX, XLSX, EPUB, HTML, CSV), see a picture (PNG, JPEG, WebP, GIF, BMP, SVG) or hear
+/// a sound.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Input {
