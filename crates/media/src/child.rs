@@ -6,9 +6,10 @@ use std::{
     process::ExitCode,
 };
 
-use lapidary_operation::{DecodeFault, DecodeJob, DecodedAttachment};
+use lapidary_operation::{DecodeJob, DecodedAttachment};
+use lapidary_vault::DecodeFault;
 
-use crate::{confine, picture, wire};
+use crate::{confine, document, picture, wire};
 
 /// The argument that makes the program this process. Not for people.
 pub const CHILD_COMMAND: &str = "__decode-attachment";
@@ -31,6 +32,9 @@ pub(crate) fn decode(job: DecodeJob, bytes: &[u8]) -> Result<DecodedAttachment, 
     let decoded = catch_unwind(|| match job {
         DecodeJob::Picture { longest_side, most_bytes } => {
             picture::scaled(bytes, longest_side, most_bytes as usize).map(DecodedAttachment::Picture)
+        }
+        DecodeJob::Text { kind, most_bytes } => {
+            document::text(kind, bytes, most_bytes as usize).map(DecodedAttachment::Text)
         }
     });
     decoded.unwrap_or(Err(DecodeFault::Crashed))

@@ -1,12 +1,13 @@
-//! Decodes attachments. Decoders of pictures read bytes from any source, so the server runs them in another
+//! Decodes attachments. Decoders of pictures and documents read bytes from any source, so the server runs them in another
 //! process: [`ChildDecoder`] starts the program again with [`CHILD_COMMAND`], which does nothing but [`run_child`]. That
 //! process gives up what it does not need ([`confine`]) before it looks at the bytes; its parent has a clock, a cap on what
 //! it takes back, and kills it.
 //!
-//! Another kind of result is a variant of `DecodeJob` and a function like [`picture::scaled`].
+//! Another kind of result is a variant of `DecodeJob` and a function like [`picture::scaled`] or [`document::text`].
 
 mod child;
 mod confine;
+mod document;
 mod parent;
 mod picture;
 mod wire;
@@ -20,10 +21,11 @@ mod limits {
 
     /// The address space of the child, in bytes. A picture of the most pixels is there twice while it is scaled.
     pub(crate) const ADDRESS_SPACE: u64 = 768 << 20;
-    /// Processor time of the child, in seconds.
-    pub(crate) const PROCESSOR_SECONDS: u64 = 10;
-    /// What the clock of the parent allows.
-    pub(crate) const WALL_TIME: Duration = Duration::from_secs(30);
+    /// Processor time of the child, in seconds: a book of a thousand pages takes a quarter of it.
+    pub(crate) const PROCESSOR_SECONDS: u64 = 30;
+    /// What the clock of the parent allows. Where processor time is limited, this is only for a child that waits, so that a
+    /// busy computer makes no difference; calls have their own deadline.
+    pub(crate) const WALL_TIME: Duration = Duration::from_secs(if cfg!(unix) { 600 } else { 60 });
     /// A decoded picture, in bytes.
     pub(crate) const MOST_DECODED: u64 = 192 << 20;
     /// The width and height of a picture.

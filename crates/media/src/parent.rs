@@ -9,10 +9,12 @@ use std::{
     time::Duration,
 };
 
-use lapidary_operation::{AttachmentDecoder, DecodeError, DecodeFault, DecodeJob, DecodedAttachment, Reason};
-use lapidary_vault::ElapsedTime;
+use lapidary_operation::{AttachmentDecoder, DecodeError, DecodeJob, DecodedAttachment, Reason};
+use lapidary_vault::{
+    DecodeFault, DocumentKind, DocumentReader, DocumentText, ElapsedTime, MOST_DOCUMENT_TEXT, NoDocumentText,
+};
 
-use crate::{CHILD_COMMAND, child, limits, wire};
+use crate::{CHILD_COMMAND, child, document, limits, wire};
 
 /// How often is looked whether the call may go on.
 const LOOK: Duration = Duration::from_millis(20);
@@ -53,6 +55,13 @@ impl Drop for RunningChild {
     }
 }
 
+/// How a child ended without a result.
+enum NoResult<E> {
+    /// The caller may not go on.
+    Stopped(E),
+    Fault(DecodeFault),
+}
+
 impl AttachmentDecoder for ChildDecoder {
     fn decode(
         &self,
@@ -60,7 +69,53 @@ impl AttachmentDecoder for ChildDecoder {
         bytes: &[u8],
         go_on: &dyn Fn() -> Result<(), Reason>,
     ) -> Result<DecodedAttachment, DecodeError> {
-        let fault = DecodeError::Fault;
+        self.run(job, bytes, go_on).map_err(|ended| match ended {
+            NoResult::Stopped(reason) => DecodeError::Stopped(Box::new(reason)),
+            NoResult::Fault(fault) => DecodeError::Fault(fault),
+        })
+    }
+}
+
+impl DocumentReader for ChildDecoder {
+    fn read(
+        &self,
+        kind: DocumentKind,
+        bytes: &[u8],
+        go_on: &(dyn Fn() -> bool + Sync),
+    ) -> Result<DocumentText, NoDocumentText> {
+        let decoded = self.run(text_job(kind), bytes, &|| if go_on() { Ok(()) } else { Err(()) });
+        let decoded = decoded.map_err(|ended| match ended {
+            NoResult::Stopped(()) => NoDocumentText::Stopped,
+            NoResult::Fault(fault) => NoDocumentText::Fault(fault),
+        })?;
+        document_of(kind, decoded)
+    }
+
+    fn version(&self) -> u32 {
+        document::VERSION
+    }
+}
+
+fn text_job(kind: DocumentKind) -> DecodeJob {
+    DecodeJob::Text { kind, most_bytes: u32::try_from(MOST_DOCUMENT_TEXT).unwrap_or(u32::MAX) }
+}
+
+/// A child that answers another question than it was asked is not ours.
+fn document_of(kind: DocumentKind, decoded: DecodedAttachment) -> Result<DocumentText, NoDocumentText> {
+    match decoded {
+        DecodedAttachment::Text(text) if text.kind == kind => Ok(text),
+        _ => Err(NoDocumentText::Fault(DecodeFault::Crashed)),
+    }
+}
+
+impl ChildDecoder {
+    fn run<E>(
+        &self,
+        job: DecodeJob,
+        bytes: &[u8],
+        go_on: &dyn Fn() -> Result<(), E>,
+    ) -> Result<DecodedAttachment, NoResult<E>> {
+        let fault = NoResult::Fault;
         let mut running = self.start().map_err(|_| fault(DecodeFault::Unavailable))?;
         let (Some(input), Some(output)) = (running.0.stdin.take(), running.0.stdout.take()) else {
             return Err(fault(DecodeFault::Unavailable));
@@ -86,9 +141,9 @@ impl AttachmentDecoder for ChildDecoder {
                     Err(RecvTimeoutError::Disconnected) => return Err(fault(DecodeFault::Crashed)),
                     Err(RecvTimeoutError::Timeout) => {}
                 }
-                go_on().map_err(|reason| DecodeError::Stopped(Box::new(reason)))?;
+                go_on().map_err(NoResult::Stopped)?;
                 if started.elapsed() > limits::WALL_TIME {
-                    return Err(fault(DecodeFault::Time));
+                    return Err(fault(DecodeFault::Clock));
                 }
             };
             Ok((written.map_err(|_| fault(DecodeFault::Crashed))?, running))
@@ -130,6 +185,8 @@ fn cause_of_death(child: &mut Child) -> DecodeFault {
 fn most_output(job: DecodeJob) -> u64 {
     match job {
         DecodeJob::Picture { most_bytes, .. } => 4_096 + u64::from(most_bytes),
+        // As JSON, where a sign may take six bytes, and with a frame for each of many pages.
+        DecodeJob::Text { most_bytes, .. } => (4 << 20) + 2 * u64::from(most_bytes),
     }
 }
 
@@ -147,6 +204,24 @@ impl AttachmentDecoder for InProcessDecoder {
     ) -> Result<DecodedAttachment, DecodeError> {
         go_on().map_err(|reason| DecodeError::Stopped(Box::new(reason)))?;
         child::decode(job, bytes).map_err(DecodeError::Fault)
+    }
+}
+
+impl DocumentReader for InProcessDecoder {
+    fn read(
+        &self,
+        kind: DocumentKind,
+        bytes: &[u8],
+        go_on: &(dyn Fn() -> bool + Sync),
+    ) -> Result<DocumentText, NoDocumentText> {
+        if !go_on() {
+            return Err(NoDocumentText::Stopped);
+        }
+        document_of(kind, child::decode(text_job(kind), bytes).map_err(NoDocumentText::Fault)?)
+    }
+
+    fn version(&self) -> u32 {
+        document::VERSION
     }
 }
 

@@ -8,7 +8,8 @@ use image::{
     imageops::FilterType,
     metadata::Orientation,
 };
-use lapidary_operation::{DecodeFault, PictureFacts, ScaledPicture};
+use lapidary_operation::{PictureFacts, ScaledPicture};
+use lapidary_vault::DecodeFault;
 
 use crate::limits::{LONGEST_SIDE, MOST_DECODED};
 

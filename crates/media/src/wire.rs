@@ -2,7 +2,8 @@
 
 use std::io::{self, BufRead, Read, Write};
 
-use lapidary_operation::{DecodeFault, DecodeJob, DecodedAttachment, PictureFacts, ScaledPicture};
+use lapidary_operation::{DecodeJob, DecodedAttachment, PictureFacts, ScaledPicture};
+use lapidary_vault::{DecodeFault, DocumentKind, DocumentText};
 use serde::{Deserialize, Serialize};
 
 /// The longest line.
@@ -17,7 +18,15 @@ struct JobLine {
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum ResultLine {
-    Picture { facts: PictureFacts, bytes: usize },
+    Picture {
+        facts: PictureFacts,
+        bytes: usize,
+    },
+    /// The text follows as JSON.
+    Text {
+        kind: DocumentKind,
+        bytes: usize,
+    },
     Fault(DecodeFault),
 }
 
@@ -43,6 +52,12 @@ pub(crate) fn write_result(mut to: impl Write, decoded: &Result<DecodedAttachmen
             to.write_all(b"\n")?;
             to.write_all(bytes)?;
         }
+        Ok(DecodedAttachment::Text(text)) => {
+            let written = serde_json::to_vec(text)?;
+            serde_json::to_writer(&mut to, &ResultLine::Text { kind: text.kind, bytes: written.len() })?;
+            to.write_all(b"\n")?;
+            to.write_all(&written)?;
+        }
         Err(fault) => {
             serde_json::to_writer(&mut to, &ResultLine::Fault(*fault))?;
             to.write_all(b"\n")?;
@@ -62,6 +77,10 @@ pub(crate) fn read_result(mut from: &[u8]) -> Option<Result<DecodedAttachment, D
             let is_known = |media_type: &str| crate::picture::MEDIA_TYPES.contains(&media_type);
             let is_whole = from.len() == bytes && is_known(&facts.media_type) && is_known(&facts.shown_media_type);
             is_whole.then(|| Ok(DecodedAttachment::Picture(ScaledPicture { facts, bytes: from.to_vec() })))
+        }
+        ResultLine::Text { kind, bytes } => {
+            let text: DocumentText = serde_json::from_slice(Some(from).filter(|from| from.len() == bytes)?).ok()?;
+            text.believed(kind).map(|text| Ok(DecodedAttachment::Text(text)))
         }
     }
 }

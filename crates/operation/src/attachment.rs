@@ -1,10 +1,21 @@
 //! Attachments as tools see them: who decodes their bytes, and content blocks that a client shows to its model as a picture
 //! or a sound.
 
-use lapidary_vault::ImportFolder;
+use lapidary_vault::{DecodeFault, DocumentKind, DocumentText, ImportFolder};
 use serde::{Deserialize, Serialize};
 
 use crate::Reason;
+
+/// Pictures and sounds that a model can be shown, by their endings.
+pub const PICTURE_ENDINGS: &[&str] = &["png", "jpg", "jpeg", "webp", "gif", "bmp"];
+pub const SOUND_ENDINGS: &[&str] = &["mp3", "wav", "m4a", "ogg", "oga", "opus", "flac", "3gp"];
+
+/// Whether `attachment_read` knows this kind of file.
+pub(crate) fn can_be_shown(path: &str) -> bool {
+    let ending = path.rsplit_once('.').map_or(String::new(), |(_, ending)| ending.to_ascii_lowercase());
+    let known = PICTURE_ENDINGS.iter().chain(SOUND_ENDINGS);
+    DocumentKind::named(path).is_some() || ending == "svg" || known.into_iter().any(|known| ending == *known)
+}
 
 /// What a tool has for attachments in addition to the vault.
 #[derive(Clone, Copy)]
@@ -26,18 +37,21 @@ pub trait AttachmentDecoder: Send + Sync {
     ) -> Result<DecodedAttachment, DecodeError>;
 }
 
-/// What is wanted of a file. One variant for each kind of result, so that text of documents can come next.
+/// What is wanted of a file. One variant for each kind of result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DecodeJob {
     /// A picture within these limits.
     Picture { longest_side: u32, most_bytes: u32 },
+    /// The text of a document, at most this much. Tools ask the view for it, which keeps it.
+    Text { kind: DocumentKind, most_bytes: u32 },
 }
 
 /// What a decoder found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DecodedAttachment {
     Picture(ScaledPicture),
+    Text(DocumentText),
 }
 
 /// A picture of a size that a model can use.
@@ -68,52 +82,6 @@ pub enum DecodeError {
     /// The call may not go on.
     Stopped(Box<Reason>),
     Fault(DecodeFault),
-}
-
-/// Why a file could not be decoded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum DecodeFault {
-    /// The bytes are not of a known format, or are broken.
-    Broken,
-    /// It has more pixels than are decoded.
-    TooManyPixels,
-    /// Decoding took more memory than it may.
-    Memory,
-    Time,
-    /// The result is larger than it may be.
-    Output,
-    /// The decoder crashed.
-    Crashed,
-    /// No process could be started for it.
-    Unavailable,
-}
-
-impl DecodeFault {
-    /// A word for programs.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Broken => "broken",
-            Self::TooManyPixels => "pixels",
-            Self::Memory => "memory",
-            Self::Time => "time",
-            Self::Output => "output",
-            Self::Crashed => "crashed",
-            Self::Unavailable => "unavailable",
-        }
-    }
-
-    pub(crate) fn words(self) -> &'static str {
-        match self {
-            Self::Broken => "its bytes are damaged, or of a format that is not supported",
-            Self::TooManyPixels => "it has too many pixels",
-            Self::Memory => "decoding it takes too much memory",
-            Self::Time => "decoding it takes too long",
-            Self::Output => "what it holds is too large to be shown",
-            Self::Crashed => "the decoder stopped on it",
-            Self::Unavailable => "the process that decodes files cannot be started",
-        }
-    }
 }
 
 /// Content that a client gives to its model as such, beside the text of a reply.

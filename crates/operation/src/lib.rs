@@ -42,9 +42,10 @@ pub use app_bridge::{
     OmnisearchMatch, PluginManifest,
 };
 pub use arguments::{CheckedArguments, check_arguments};
+// As the reason `attachment_unreadable` has it.
 pub use attachment::{
-    AttachmentAccess, AttachmentDecoder, BlockKind, ContentBlock, DecodeError, DecodeFault, DecodeJob,
-    DecodedAttachment, NoDecoder, PictureFacts, ScaledPicture,
+    AttachmentAccess, AttachmentDecoder, BlockKind, ContentBlock, DecodeError, DecodeJob, DecodedAttachment, NoDecoder,
+    PICTURE_ENDINGS, PictureFacts, SOUND_ENDINGS, ScaledPicture,
 };
 pub use budget::{MemoryBudget, MemoryLimits};
 pub use bug::{Bug, CaughtUnwind, catch_panic, install_panic_hook};
@@ -60,6 +61,7 @@ pub use erased::{ActionEntry, AgentEntry, AnyTool, BatchedEntry, ReadEntry, Rela
 pub use example::{Example, ExampleResult};
 pub use facts::ReplyFacts;
 pub use json_text::{JsonTextError, json_text};
+pub use lapidary_vault::DecodeFault;
 pub use owner_settings::OwnerSettings;
 pub use payload::{
     CheckpointHistory, CompletedValues, ContentForm, FileSubscription, FilledPrompt, ListedPrompt, NamedNotes,

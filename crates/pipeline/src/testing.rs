@@ -86,7 +86,8 @@ impl TestSetup {
         let store = Arc::new(MemoryStore::new(files.iter().map(file)));
         let folder = Arc::new(StateFolder::new(state.path().to_owned(), vault.path().to_owned()));
         let backend = Arc::<MemoryStore>::clone(&store);
-        let in_memory = Vault::new(VAULT.to_owned(), backend, self.policy.clone(), VaultLimits::default());
+        let in_memory = Vault::new(VAULT.to_owned(), backend, self.policy.clone(), VaultLimits::default())
+            .reading_documents(Arc::new(InProcessDecoder));
         let can_be_asked = self.can_be_asked;
         let executor = self.execute_on(in_memory, folder);
         TestServer { executor, store, can_be_asked, folders: [state, vault] }

@@ -15,6 +15,8 @@ mod build;
 mod cache;
 mod chunk;
 mod corpus;
+mod document_store;
+mod document_text;
 mod evaluate;
 mod hybrid;
 mod index;
@@ -50,6 +52,10 @@ use hybrid::{NearQuery, RankedDocument};
 use lapidary_meaning::Embedding;
 use others::other_files;
 
+pub use document_store::{DocumentKey, DocumentStore};
+pub use document_text::{
+    DecodeFault, DocumentKind, DocumentPart, DocumentReader, DocumentText, MOST_DOCUMENT_TEXT, NoDocumentText, label,
+};
 pub use hybrid::RankedBy;
 pub use meaning::{KeptVectors, MeaningKeeper, MeaningState, embed_aside};
 pub use near_notes::CloseNote;

@@ -22,8 +22,8 @@ use lapidary_tools::{
     ScanLimits, TOOLS, ToolSelection, VaultShape,
 };
 use lapidary_vault::{
-    FolderNames, GlobError, ImportFolder, InnerVault, PathGlobs, PathPrefix, Policy, ScopeError, SourceRules, Vault,
-    VaultLimits, VaultPath,
+    DocumentReader, FolderNames, GlobError, ImportFolder, InnerVault, PathGlobs, PathPrefix, Policy, ScopeError,
+    SourceRules, Vault, VaultLimits, VaultPath,
     store::{
         ApprovalQueue, DemoFolder, FolderStore, LogFile, PosixBackend, Retention, StateFolder, StateProblem,
         SystemTrash, is_ours_alone, open_state_database, place_within,
@@ -159,7 +159,7 @@ pub(crate) fn assemble(
         memory: vault_folder("memory_folder", "Memory", config.memory.as_deref())?,
         owner: owner_settings(config)?,
         shape: shape(config)?,
-        decoder: decoder(),
+        decoder: decoders().pictures,
         imports: config.imports.clone().map(ImportFolder::new),
         limits: limits(config),
         clock: Clock::system(),
@@ -176,18 +176,27 @@ pub(crate) fn can_start_itself() {
     IS_PROGRAM.store(true, Ordering::Relaxed);
 }
 
-fn decoder() -> Arc<dyn AttachmentDecoder> {
+/// Who decodes attachments.
+struct Decoders {
+    pictures: Arc<dyn AttachmentDecoder>,
+    documents: Option<Arc<dyn DocumentReader>>,
+}
+
+fn decoders() -> Decoders {
     // A program that holds a server in itself cannot be started again as a decoder.
     if !IS_PROGRAM.load(Ordering::Relaxed) {
-        return Arc::new(InProcessDecoder);
+        return Decoders { pictures: Arc::new(InProcessDecoder), documents: Some(Arc::new(InProcessDecoder)) };
     }
     // On Linux by the running program itself: an update may have replaced the file.
     let program = if cfg!(target_os = "linux") { Ok(PathBuf::from("/proc/self/exe")) } else { std::env::current_exe() };
     match program {
-        Ok(program) => Arc::new(ChildDecoder::new(program)),
+        Ok(program) => {
+            let decoder = Arc::new(ChildDecoder::new(program));
+            Decoders { pictures: Arc::<ChildDecoder>::clone(&decoder), documents: Some(decoder) }
+        }
         Err(error) => {
             tracing::warn!("attachments cannot be decoded: the program does not find itself: {error}");
-            Arc::new(NoDecoder)
+            Decoders { pictures: Arc::new(NoDecoder), documents: None }
         }
     }
 }
@@ -226,8 +235,13 @@ fn serve(
             Vault::shared(name, Arc::new(store), &state, policy, limits).around(inner)
         }
     };
+    let served = served.waiting_for_index(purpose.waits_for_index);
+    let served = match decoders().documents {
+        Some(reader) => served.reading_documents(reader),
+        None => served,
+    };
     Ok(ServedVault {
-        vault: Arc::new(served.waiting_for_index(purpose.waits_for_index).with_model(model.clone())),
+        vault: Arc::new(served.with_model(model.clone())),
         // Under the vault's own state, so that `lapidary log` of one vault shows nothing of another.
         log: LogFile::new(Arc::clone(&state), AUDIT_FILE, config.limits.audit_max_bytes),
         waiting: ApprovalQueue::new(state),

@@ -12,6 +12,7 @@ mod cache;
 mod change_journal;
 mod commit;
 mod cursor;
+mod document_cache;
 mod folder;
 mod import_folder;
 mod inspection;
@@ -43,6 +44,7 @@ pub use approval_queue::{ApprovalQueue, ApprovalState, WaitingName};
 pub use backend::PosixBackend;
 pub use cache::{CacheFile, CacheRow};
 pub use change_journal::{ChangeJournal, JournalDraft, JournalTurn, JournalledFile, OpenChange};
+pub use document_cache::{DocumentCache, KnownContent};
 pub use folder::{FolderStore, SecondNames, StepObserver};
 pub use import_folder::ImportFolder;
 pub use inspection::{

@@ -3,8 +3,10 @@
 use std::{ops::Range, sync::Arc};
 
 use lapidary_note::{ContentHash, Document, LineEnding, Note, shown_text};
-use lapidary_operation::{Reason, clipped};
-use lapidary_vault::{File, ReadError, VaultPath, View, store::StoreError};
+use lapidary_operation::{Context, Reason, clipped};
+use lapidary_vault::{
+    DecodeFault, DocumentKind, DocumentText, File, NoDocumentText, ReadError, VaultPath, View, store::StoreError,
+};
 
 use crate::properties::NoteProperties;
 
@@ -92,10 +94,30 @@ pub enum ShownFile {
     Lossy(String),
 }
 
+/// The text of a document.
+pub fn document_text(
+    context: &Context<'_>,
+    view: &View,
+    path: &VaultPath,
+    file: &File,
+    kind: DocumentKind,
+) -> Result<Arc<DocumentText>, Reason> {
+    let go_on = || context.cancel.check().is_ok();
+    view.document_text(kind, file, &go_on).map_err(|ended| match ended {
+        NoDocumentText::Fault(fault) => Reason::AttachmentUnreadable { path: path.clone(), fault },
+        // It has ended because the call may not go on.
+        NoDocumentText::Stopped => context
+            .check()
+            .err()
+            .unwrap_or(Reason::AttachmentUnreadable { path: path.clone(), fault: DecodeFault::Unavailable }),
+    })
+}
+
 /// Text to read. A file that is not valid UTF-8 is shown as well as possible; a binary one is refused.
 pub fn show(path: &VaultPath, file: &File) -> Result<ShownFile, Reason> {
-    // No text has a zero byte, and every binary format soon does.
-    if file.bytes().contains(&0) {
+    // No text has a zero byte, and every binary format soon does; a PDF need not, and is no text to read either.
+    let is_document = DocumentKind::of(path).is_some_and(|kind| !kind.is_text());
+    if is_document || file.bytes().contains(&0) {
         return Err(Reason::NotText { path: path.clone(), valid_up_to: None });
     }
     Ok(match Document::open(file.content.clone()) {

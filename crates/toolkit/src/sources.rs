@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use lapidary_note::ContentHash;
 use lapidary_operation::{Context, Reason};
 use lapidary_query::{Object, Row, Value};
-use lapidary_vault::{NoteRows, VaultPath, View};
+use lapidary_vault::{DocumentKind, DocumentPart, DocumentText, NoteRows, VaultPath, View};
 use serde_json::Value as Json;
 
 use crate::index;
@@ -92,6 +92,45 @@ pub fn plain_address(url: &str) -> String {
     let query: Vec<&str> = query.split('&').filter(is_kept).collect();
     let query = if query.is_empty() { String::new() } else { format!("?{}", query.join("&")) };
     format!("{scheme}://{}/{}{query}", host.to_ascii_lowercase(), path.trim_end_matches('/'))
+}
+
+/// The text of a document as a note, with a heading for each of its parts. `link` leads to the document.
+pub fn document_markdown(document: &DocumentText, link: &str) -> String {
+    let is_markdown = matches!(document.kind, DocumentKind::Docx | DocumentKind::Epub);
+    let mut note = String::new();
+    for DocumentPart { number, label, text } in &document.parts {
+        let heading = match (document.kind, label) {
+            // A chapter begins with its own heading, and one page needs none.
+            (DocumentKind::Epub, _) => String::new(),
+            (DocumentKind::Docx, _) if document.total == 1 => String::new(),
+            (DocumentKind::Pdf, _) => format!("## Page {number}\n\n[[{link}#page={number}]]\n\n"),
+            (DocumentKind::Pptx, Some(label)) => format!("## Slide {number}: {label}\n\n"),
+            (DocumentKind::Xlsx, Some(label)) => format!("## {label}\n\n"),
+            (kind, _) => {
+                let (first, rest) = kind.part_name().split_at(1);
+                format!("## {}{rest} {number}\n\n", first.to_uppercase())
+            }
+        };
+        note += &heading;
+        match is_markdown {
+            true => note += text,
+            false => text.lines().for_each(|line| put_plain(&mut note, line)),
+        }
+        note.truncate(note.trim_end().len());
+        note += "\n\n";
+    }
+    note
+}
+
+/// A line that means nothing in Markdown but itself.
+fn put_plain(note: &mut String, line: &str) {
+    let line = line.trim_start();
+    let has_meaning = line.starts_with(['#', '>', '|', '<', '=', '+', '*', '-', '`', '~', '%', '$']);
+    if has_meaning && !line.starts_with("- ") {
+        note.push('\\');
+    }
+    note.push_str(line);
+    note.push('\n');
 }
 
 #[cfg(test)]

@@ -6,14 +6,14 @@ use lapidary_index::{IndexCache, VaultIndex};
 use lapidary_meaning::ModelChoice;
 use lapidary_note::ContentHash;
 use lapidary_query::nearest;
-use lapidary_search::{KeptVectors, MeaningKeeper, RankedIndexCache, SegmentCache};
+use lapidary_search::{DocumentReader, DocumentStore, KeptVectors, MeaningKeeper, RankedIndexCache, SegmentCache};
 use lapidary_store::{
     Backend, Capabilities, InnerVault, KEYS_LAST, LONGEST_KEPT_REPLY, LedgerError, PathPrefix, Policy, RulesError,
     Scope, ScopeCache, StoreError, Turn, TurnError, UnmatchedRule, VaultLimits, VaultNews, VaultPath,
-    posix::{CacheFile, FolderStore, PosixBackend, StateFolder},
+    posix::{CacheFile, DocumentCache, FolderStore, PosixBackend, StateFolder},
 };
 
-use crate::{IndexError, LateSave, View, background_index};
+use crate::{IndexError, LateSave, View, background_index, view::SharedIndexes};
 
 /// A call that was made before under the same key.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,6 +31,7 @@ pub struct Vault {
     scope: ScopeCache,
     live: Arc<VaultIndex>,
     search: Arc<RankedIndexCache>,
+    documents: Arc<DocumentStore>,
     waits_for_index: bool,
 }
 
@@ -45,7 +46,7 @@ impl Vault {
         limits: VaultLimits,
     ) -> Self {
         let backend = Arc::new(PosixBackend::shared(store, state, &limits));
-        Self::cached(name, backend, Some(CacheFile::new(Arc::clone(state))), policy, limits)
+        Self::cached(name, backend, Some(state), policy, limits)
     }
 
     /// A vault on any backend, whose index is kept in the state folder.
@@ -56,7 +57,7 @@ impl Vault {
         policy: Policy,
         limits: VaultLimits,
     ) -> Self {
-        Self::cached(name, backend, Some(CacheFile::new(Arc::clone(state))), policy, limits)
+        Self::cached(name, backend, Some(state), policy, limits)
     }
 
     /// A vault that only this process knows, open to all callers.
@@ -72,10 +73,12 @@ impl Vault {
     fn cached(
         name: String,
         backend: Arc<dyn Backend>,
-        cache: Option<CacheFile>,
+        state: Option<&Arc<StateFolder>>,
         policy: Policy,
         limits: VaultLimits,
     ) -> Self {
+        let cache = state.map(|state| CacheFile::new(Arc::clone(state)));
+        let documents = DocumentStore::new(None, state.map(|state| DocumentCache::new(Arc::clone(state))));
         let meaning = MeaningKeeper::new(cache.as_ref().map(CacheFile::for_vectors), limits.max_vector_bytes);
         let search =
             RankedIndexCache::new(cache.as_ref().map(|cache| SegmentCache::new(cache.for_segments())), meaning);
@@ -83,7 +86,15 @@ impl Vault {
         let skip_folders = policy.skip_folders.clone();
         let live = VaultIndex::new(Arc::clone(&backend), skip_folders, limits, cache.map(IndexCache::new));
         let (scope, live, search) = (ScopeCache::new(policy), Arc::new(live), Arc::new(search));
-        Self { name, backend, scope, live, search, waits_for_index: false }
+        Self { name, backend, scope, live, search, documents: Arc::new(documents), waits_for_index: false }
+    }
+
+    /// The same vault, with what reads the text of its documents.
+    #[must_use]
+    pub fn reading_documents(self, reader: Arc<dyn DocumentReader>) -> Self {
+        // No view has it yet, so this is its only owner.
+        let documents = Arc::try_unwrap(self.documents).unwrap_or_default();
+        Self { documents: Arc::new(documents.with_reader(reader)), ..self }
     }
 
     /// A ranked search waits for the index, however long that takes: for one-time callers.
@@ -138,9 +149,13 @@ impl Vault {
     pub fn view(&self, scope: Arc<Scope>, max_file_bytes: u64) -> View {
         // A killed server may have left a change half made.
         self.backend.settle();
-        let (live, search) = (Arc::clone(&self.live), Arc::clone(&self.search));
+        let known = SharedIndexes {
+            live: Arc::clone(&self.live),
+            search: Arc::clone(&self.search),
+            documents: Arc::clone(&self.documents),
+        };
         let backend = Arc::clone(&self.backend);
-        View::new(self.name.clone(), backend, scope, max_file_bytes, live, search, self.waits_for_index)
+        View::new(self.name.clone(), backend, scope, max_file_bytes, known, self.waits_for_index)
     }
 
     /// Saves what was learnt about the vault, so that the next start is fast. For the end of the process; while it

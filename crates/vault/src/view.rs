@@ -7,7 +7,7 @@ use std::{
 
 use lapidary_index::{PlannedIndex, SortedMap, VaultIndex};
 use lapidary_query::{Period, WeekRule};
-use lapidary_search::RankedIndexCache;
+use lapidary_search::{DocumentKey, DocumentKind, DocumentStore, DocumentText, NoDocumentText, RankedIndexCache};
 use lapidary_store::Backend;
 
 use crate::{
@@ -30,6 +30,7 @@ pub struct View {
     max_file_bytes: u64,
     pub(crate) live: Arc<VaultIndex>,
     pub(crate) search: Arc<RankedIndexCache>,
+    pub(crate) documents: Arc<DocumentStore>,
     pub(crate) waits_for_index: bool,
     /// Changes treated as made; only in a batch.
     ahead: PlannedOverlay,
@@ -37,6 +38,13 @@ pub struct View {
     seen: RefCell<SortedMap<VaultPath, Arc<File>>>,
     files: OnceCell<VisibleFiles>,
     notes: OnceCell<VisibleNotes>,
+}
+
+/// What all views of a vault share.
+pub(crate) struct SharedIndexes {
+    pub(crate) live: Arc<VaultIndex>,
+    pub(crate) search: Arc<RankedIndexCache>,
+    pub(crate) documents: Arc<DocumentStore>,
 }
 
 /// A note with rules of the owner.
@@ -57,10 +65,10 @@ impl View {
         backend: Arc<dyn Backend>,
         scope: Arc<Scope>,
         max_file_bytes: u64,
-        live: Arc<VaultIndex>,
-        search: Arc<RankedIndexCache>,
+        known: SharedIndexes,
         waits_for_index: bool,
     ) -> Self {
+        let SharedIndexes { live, search, documents } = known;
         Self {
             vault,
             backend,
@@ -68,6 +76,7 @@ impl View {
             max_file_bytes,
             live,
             search,
+            documents,
             waits_for_index,
             ahead: PlannedOverlay::default(),
             seen: RefCell::default(),
@@ -88,6 +97,7 @@ impl View {
             max_file_bytes: self.max_file_bytes,
             live: Arc::clone(&self.live),
             search: Arc::clone(&self.search),
+            documents: Arc::clone(&self.documents),
             waits_for_index: self.waits_for_index,
             ahead: self.ahead.with(changes, base),
             // A file that was read stays the same for the rest of the call, also in the views made from this one.
@@ -105,6 +115,16 @@ impl View {
     /// Whether it is a view of planned changes.
     pub(crate) fn is_planned(&self) -> bool {
         !self.ahead.is_empty()
+    }
+
+    /// The text of a document that the caller has read, kept for the next time.
+    pub fn document_text(
+        &self,
+        kind: DocumentKind,
+        file: &File,
+        go_on: &(dyn Fn() -> bool + Sync),
+    ) -> Result<Arc<DocumentText>, NoDocumentText> {
+        self.documents.text(&DocumentKey { kind, hash: file.hash() }, file.bytes(), go_on)
     }
 
     /// The name of the vault.

@@ -7,9 +7,11 @@ use lapidary_vault::PathDenied;
 
 use super::{ArgumentProblem, DiskFault, OfferedTools, PathRefusal};
 use crate::{
+    attachment::can_be_shown,
     catalogue::OffReason,
     quote::{Prose, Quoted, quoted, quoted_list},
     successor,
+    uri::of_path,
 };
 
 /// Tools that replace an exact text.
@@ -86,6 +88,16 @@ pub(super) fn forbidden(refused: &PathRefusal) -> String {
         | PathRefusal::LeadsToClosed => "Choose another path.".into(),
         PathRefusal::PartlyClosed => "Nothing was changed. Move its files one at a time.".into(),
     }
+}
+
+pub(super) fn not_text(path: &str, offered: &OfferedTools<'_>) -> String {
+    if can_be_shown(path) && offered.has("attachment_read") {
+        return "Read it with `attachment_read`.".to_owned();
+    }
+    let resource = of_path(path);
+    format!(
+        "Only text can be read or edited here; leave this file alone. The client can show it to the user as the resource `{resource}`."
+    )
 }
 
 pub(super) fn not_a_folder(offered: &OfferedTools<'_>) -> String {

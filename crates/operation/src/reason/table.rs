@@ -217,10 +217,7 @@ reasons! { |offered|
         kind: ReasonKind::NotText,
         message: format!("{path} is not text{}.", valid_up_to.map_or(String::new(), |at| format!(": byte {at} is not UTF-8"))),
         data: json!({ "path": path.as_str(), "validUpTo": valid_up_to, "resource": of_file(path) }),
-        hint: format!(
-            "Only text can be read or edited here; leave this file alone. The client can show it to the user as the resource `{}`.",
-            of_path(path.raw())
-        ),
+        hint: advice::not_text(path.raw(), offered),
     }
     AttachmentUnsupported { path: VaultPath, supported: &'static str } => {
         kinds: [AttachmentUnsupported("attachment_unsupported", -32007, "PARSE_ERROR", "The file is of a kind that cannot be shown.")],

@@ -104,14 +104,71 @@ fn the_memory_of_the_server_stays_flat() {
 
 #[test]
 fn a_sound_is_heard_and_what_is_neither_is_refused() {
-    let vault = Vault::new(&[("a.wav", b"RIFFxxxxWAVE"), ("a.docx", b"PK"), ("a.svg", b"<svg/>")]);
+    let vault = Vault::new(&[("a.wav", b"RIFFxxxxWAVE"), ("a.psd", b"8BPS"), ("a.svg", b"<svg/>")]);
     let mut server = vault.serve();
     let result = read(&mut server, "a.wav");
     assert_eq!(result["content"][1]["type"], "audio");
     assert_eq!(result["content"][1]["mimeType"], "audio/wav");
     assert_eq!(read(&mut server, "a.svg")["structuredContent"]["text"], "<svg/>");
-    assert_eq!(server.refused("attachment_read", json!({ "path": "a.docx" })), "attachment_unsupported");
+    assert_eq!(server.refused("attachment_read", json!({ "path": "a.psd" })), "attachment_unsupported");
     assert_eq!(server.refused("attachment_read", json!({ "path": "none.png" })), "note_missing");
+}
+
+const DOCUMENTS: &[(&str, &[u8])] = &[
+    ("Files/slate.pdf", include_bytes!("../../../../fixtures/documents/slate.pdf")),
+    ("Files/slate.docx", include_bytes!("../../../../fixtures/documents/slate.docx")),
+    ("Files/slate.pptx", include_bytes!("../../../../fixtures/documents/slate.pptx")),
+    ("Files/slate.xlsx", include_bytes!("../../../../fixtures/documents/slate.xlsx")),
+    ("Files/slate.epub", include_bytes!("../../../../fixtures/documents/slate.epub")),
+    ("Files/slate.html", b"<h1>Roofs</h1><p>Slate &amp; stone."),
+    ("Files/slate.csv", b"kind,years\nslate,100\n"),
+];
+
+#[test]
+fn a_document_of_every_kind_is_text_by_parts() {
+    let vault = Vault::new(DOCUMENTS);
+    let mut server = vault.spawn();
+    let mut parts = |name: &str| {
+        let facts = read(&mut server, name)["structuredContent"].clone();
+        let document = &facts["document"];
+        let text = document["parts"].as_array().unwrap().iter().map(|part| part["text"].as_str().unwrap().to_owned());
+        (document["unit"].as_str().unwrap().to_owned(), document["total"].as_u64().unwrap(), text.collect::<Vec<_>>())
+    };
+    let (unit, total, texts) = parts("slate.pdf");
+    assert_eq!((&*unit, total, texts.len()), ("page", 5, 4));
+    assert_eq!(texts[0], "Slate is a fine-grained, foliated rock. Café “quoted”");
+    let (unit, total, texts) = parts("slate.docx");
+    assert_eq!((&*unit, total), ("page", 2));
+    assert!(texts[0].starts_with("# Roofs\n\nSlate <lasts> a century."), "{texts:?}");
+    assert_eq!(parts("slate.pptx").0, "slide");
+    let (unit, total, texts) = parts("slate.xlsx");
+    assert_eq!((&*unit, total, texts.len()), ("sheet", 3, 2), "a hidden sheet stays hidden");
+    assert_eq!(parts("slate.epub").2, ["# Roofs\n\nSlate **lasts**.", "Stone."]);
+    assert_eq!(parts("slate.html").2, ["# Roofs\n\nSlate & stone."]);
+    assert_eq!(parts("slate.csv").2, ["kind,years\nslate,100"]);
+}
+
+#[test]
+fn pages_are_chosen_linked_and_shown_as_text() {
+    let vault = Vault::new(DOCUMENTS);
+    let mut server = vault.spawn();
+    let result = server.call("attachment_read", json!({ "path": "slate.pdf", "pages": "2-3" }));
+    let document = &result["structuredContent"]["document"];
+    assert_eq!(
+        document["parts"],
+        json!([
+            { "number": 2, "link": "[[slate.pdf#page=2]]", "text": "Garçon" },
+            { "number": 3, "link": "[[slate.pdf#page=3]]", "text": "fish é" },
+        ])
+    );
+    assert!(document.get("next").is_none());
+    let text = result["content"][0]["text"].as_str().unwrap();
+    assert!(text.contains("5 pages, `On slate` by `Ada`"), "{text}");
+    assert!(text.contains("page 2 `[[slate.pdf#page=2]]`\n```\nGarçon\n```"), "{text}");
+    assert_eq!(server.refused("attachment_read", json!({ "path": "slate.pdf", "pages": "6" })), "invalid_arguments");
+    // A tool for notes says who reads it.
+    let refused = server.call("obsidian_get_note", json!({ "target": { "type": "path", "path": "Files/slate.pdf" } }));
+    assert!(refused.to_string().contains("attachment_read"), "{refused}");
 }
 
 #[test]

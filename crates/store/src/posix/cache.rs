@@ -175,7 +175,7 @@ fn open(path: &Path, format: u32) -> Result<Connection, Error> {
 }
 
 /// Any error except busy: an unreadable file is not worth diagnosing.
-fn is_damage(error: &Error) -> bool {
+pub(super) fn is_damage(error: &Error) -> bool {
     !matches!(
         error.sqlite_error_code(),
         // These say that the file is in use or cannot grow, and not that it is damaged.
@@ -184,7 +184,7 @@ fn is_damage(error: &Error) -> bool {
     )
 }
 
-fn remove(path: &Path) -> io::Result<()> {
+pub(super) fn remove(path: &Path) -> io::Result<()> {
     // SQLite keeps parts of a database beside it.
     for ending in ["", "-wal", "-shm"] {
         let mut name = path.as_os_str().to_owned();

@@ -1,5 +1,7 @@
 //! Makes a note of a source: a text, a web page or a document of the vault.
 
+use std::sync::Arc;
+
 use lapidary_note::{Document, FileContent, LinkForm, PropertyEdit, PropertyPath, YamlValue};
 use lapidary_operation::{
     Context, Declaration, Effect, Example, ExampleResult, PathArgument, PathRole, Reason, ReasonKind, ToolGroup,
@@ -15,7 +17,7 @@ use lapidary_toolkit::{
     web_page::WebPage,
 };
 use lapidary_vault::{
-    Change, ChangeSet, VaultPath, View,
+    Change, ChangeSet, DocumentKind, DocumentText, VaultPath, View,
     links::{LinkFormat, linkpath_for},
 };
 use schemars::JsonSchema;
@@ -24,8 +26,8 @@ use serde_json::json;
 
 pub(crate) struct SourceIngest;
 
-/// Keep a source as a note: a text, a page as HTML (it becomes Markdown) or a text file of the vault, with where it comes
-/// from and a status. A source that is known by its `url` or text is answered with its note.
+/// Keep a source as a note: a text, a page as HTML (it becomes Markdown) or a document of the vault (PDF by pages, DOCX, EPUB,
+/// …), with where it comes from and a status. A source that is known by its `url` or text is answered with its note.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Input {
@@ -35,7 +37,7 @@ pub(crate) struct Input {
     /// Instead: a page as HTML.
     #[serde(default)]
     html: Option<String>,
-    /// Instead: a text or HTML file of the vault.
+    /// Instead: a text, HTML file or document of the vault.
     #[serde(default)]
     file: Option<String>,
     /// Its address.
@@ -111,10 +113,7 @@ enum KnownBy {
     Text,
 }
 
-/// Files that are text, by their endings; the second ones are pages.
-const TEXTS: &[&str] = &["txt", "text", "rst", "org", "tex", "csv", "tsv", "srt", "vtt", "log"];
-const PAGES: &[&str] = &["html", "htm", "xhtml"];
-const SUPPORTED: &str = "pages (html, htm, xhtml) and text (txt, text, rst, org, tex, csv, tsv, srt, vtt, log)";
+const SUPPORTED: &str = "documents (pdf, docx, pptx, xlsx, epub), pages (html, htm, xhtml) and text (txt, text, rst, org, tex, csv, tsv, srt, vtt, log)";
 
 impl WriteTool for SourceIngest {
     const DECLARATION: Declaration = Declaration {
@@ -130,6 +129,7 @@ impl WriteTool for SourceIngest {
         reasons: &[
             ReasonKind::NoteMissing,
             ReasonKind::AttachmentUnsupported,
+            ReasonKind::AttachmentUnreadable,
             ReasonKind::NotText,
             ReasonKind::TextMissing,
             ReasonKind::FileExists,
@@ -236,6 +236,19 @@ impl WriteTool for SourceIngest {
                 ],
             },
             Example {
+                says: "A document becomes a note with its pages",
+                before: &[("Slate.pdf", crate::tools::read::attachment_read::SLATE)],
+                input: json!({ "file": "Slate.pdf" }),
+                gives: ExampleResult::Including(json!({ "path": "Sources/Slate.md", "created": true })),
+                after: &[
+                    (
+                        "Sources/Slate.md",
+                        "---\ntitle: Slate\noriginal: \"[[Slate.pdf]]\"\ningested: 2026-04-15\nstatus: inbox\nsource_hash: sha256:1dfc7f8db9ddfd86\n---\n## Page 1\n\n[[Slate.pdf#page=1]]\n\nSlate lasts a century.\n",
+                    ),
+                    ("Slate.pdf", crate::tools::read::attachment_read::SLATE),
+                ],
+            },
+            Example {
                 says: "A quotation that the text does not have",
                 before: &[],
                 input: json!({ "text": "Slate.", "anchors": [{ "quote": "granite" }] }),
@@ -260,6 +273,13 @@ impl WriteTool for SourceIngest {
     }
 }
 
+/// How a source was given.
+enum SourceForm {
+    Text,
+    Page,
+    Document(Arc<DocumentText>),
+}
+
 /// A source as Markdown, with what is known about it.
 struct GivenSource {
     text: String,
@@ -277,20 +297,31 @@ impl GivenSource {
     fn read(context: &Context<'_>, view: &View, input: &Input) -> Result<Self, Reason> {
         let bad = |at: &str, problem: &'static str| Reason::bad_argument(SourceIngest::DECLARATION.name, at, problem);
         let mut file = None;
-        let (original, is_page) = match (&input.text, &input.html, &input.file) {
-            (Some(text), None, None) => (text.clone(), false),
-            (None, Some(html), None) => (html.clone(), true),
+        let (original, form) = match (&input.text, &input.html, &input.file) {
+            (Some(text), None, None) => (text.clone(), SourceForm::Text),
+            (None, Some(html), None) => (html.clone(), SourceForm::Page),
             (None, None, Some(name)) => {
                 let found = naming::find(context, view, name)?;
-                let ending =
-                    found.path.name().rsplit_once('.').map_or(String::new(), |(_, ending)| ending.to_lowercase());
-                let is_page = PAGES.contains(&&*ending);
-                if !is_page && !TEXTS.contains(&&*ending) {
-                    return Err(Reason::AttachmentUnsupported { path: found.path, supported: SUPPORTED });
-                }
-                let text = reading::show(&found.path, &found.file)?.text().to_owned();
+                let read = match DocumentKind::of(&found.path) {
+                    None => return Err(Reason::AttachmentUnsupported { path: found.path, supported: SUPPORTED }),
+                    Some(kind) if kind.is_text() => {
+                        let form = if kind == DocumentKind::Html { SourceForm::Page } else { SourceForm::Text };
+                        (reading::show(&found.path, &found.file)?.text().to_owned(), form)
+                    }
+                    Some(kind) => {
+                        let document = reading::document_text(context, view, &found.path, &found.file, kind)?;
+                        let link = linkpath_for(
+                            index::files(context, view)?,
+                            &found.path,
+                            &found.path,
+                            LinkFormat::Shortest,
+                            LinkForm::Wiki,
+                        );
+                        (sources::document_markdown(&document, &link), SourceForm::Document(document))
+                    }
+                };
                 file = Some(found.path);
-                (text, is_page)
+                read
             }
             _ => return Err(bad("", "must have one of `text`, `html` and `file`")),
         };
@@ -299,10 +330,16 @@ impl GivenSource {
             return Err(bad("url", "must be an address like `https://example.com/page`"));
         }
         let mark = sources::text_mark(&original);
-        let page = if is_page {
-            WebPage::read(&original, url.as_deref())
-        } else {
-            WebPage { markdown: original, ..WebPage::default() }
+        let page = match form {
+            SourceForm::Page => WebPage::read(&original, url.as_deref()),
+            SourceForm::Text => WebPage { markdown: original, ..WebPage::default() },
+            SourceForm::Document(document) => WebPage {
+                markdown: original,
+                // Other programs put the name of a template or of themselves there.
+                title: document.title.clone().filter(|_| document.kind == DocumentKind::Epub),
+                author: document.author.clone(),
+                ..WebPage::default()
+            },
         };
         let mut text = page.markdown.replace("\r\n", "\n");
         text.truncate(text.trim_end().len());

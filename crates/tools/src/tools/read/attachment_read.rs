@@ -1,26 +1,30 @@
-//! Shows a picture or plays a sound of the vault.
+//! Shows a picture, plays a sound or gives the text of a document of the vault.
+
+mod document;
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 use lapidary_operation::{
     BlockKind, ContentBlock, Context, Declaration, DecodeError, DecodeFault, DecodeJob, DecodedAttachment, Example,
-    ExampleResult, PathArgument, PathRole, PictureFacts, ReadTool, Reason, ReasonKind, ScaledPicture, ToolGroup,
-    WireFamily, fence::fenced, quote::quoted,
+    ExampleResult, PICTURE_ENDINGS, PathArgument, PathRole, PictureFacts, ReadTool, Reason, ReasonKind, SOUND_ENDINGS,
+    ScaledPicture, ToolGroup, WireFamily, bug, fence::fenced, quote::quoted,
 };
 use lapidary_toolkit::{
     hash,
     naming::{self, NamedFile},
     reading,
 };
-use lapidary_vault::{File, VaultPath, View};
+use lapidary_vault::{DocumentKind, File, VaultPath, View};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use self::document::{DocumentFacts, WantedPages};
 use crate::resources::media_type;
 
 pub(crate) struct AttachmentRead;
 
-/// Look at a picture of the vault (PNG, JPEG, WebP, GIF, BMP: scaled down; SVG as text) or hear a sound (MP3, WAV, …).
+/// Read a document by pages (PDF, DOCX, PPTX, XLSX, EPUB, HTML, CSV), see a picture (PNG, JPEG, WebP, GIF, BMP, SVG) or hear
+/// a sound.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Input {
@@ -30,6 +34,12 @@ pub(crate) struct Input {
     #[serde(default = "usual_side")]
     #[schemars(range(min = 64, max = 4096))]
     max_side: u32,
+    /// Pages, slides, sheets or chapters: `3`, `3-5`, `3-`.
+    #[serde(default)]
+    pages: Option<String>,
+    /// `next.from` of the previous answer.
+    #[serde(default)]
+    from: usize,
 }
 
 fn usual_side() -> u32 {
@@ -55,6 +65,8 @@ pub(crate) struct Output {
     #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    document: Option<DocumentFacts>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     notice: Option<String>,
     #[serde(skip)]
     block: Option<ContentBlock>,
@@ -69,11 +81,7 @@ struct ShownPicture {
     bytes: usize,
 }
 
-/// By their endings.
-const PICTURES: &[&str] = &["png", "jpg", "jpeg", "webp", "gif", "bmp"];
-const SOUNDS: &[&str] = &["mp3", "wav", "m4a", "ogg", "oga", "opus", "flac", "3gp"];
-const SUPPORTED: &str =
-    "pictures (png, jpg, jpeg, webp, gif, bmp; svg as text) and sounds (mp3, wav, m4a, ogg, oga, opus, flac, 3gp)";
+const SUPPORTED: &str = "documents (pdf, docx, pptx, xlsx, epub, html, csv, txt), pictures (png, jpg, jpeg, webp, gif, bmp; svg as text) and sounds (mp3, wav, m4a, ogg, oga, opus, flac, 3gp)";
 /// A picture for a model has no more than this: it costs by its size in pixels, and what more bytes show is lost on it.
 const MOST_PICTURE_BYTES: usize = 1 << 20;
 /// The text of an SVG: some 8,000 tokens.
@@ -92,7 +100,7 @@ impl ReadTool for AttachmentRead {
         idempotent: true,
         paths: &[PathArgument { pointer: "/path", role: PathRole::Read }],
         reasons: &[ReasonKind::NoteMissing, ReasonKind::AttachmentUnsupported, ReasonKind::AttachmentUnreadable],
-        words: "show see view open image picture photo screenshot png jpg jpeg webp gif svg, what is on the picture, listen to audio recording voice memo mp3, attachment",
+        words: "read text of a pdf word docx powerpoint slides pptx excel spreadsheet xlsx epub ebook csv document page, show see view open image picture photo screenshot png jpg jpeg webp gif svg, what is on the picture, listen to audio recording voice memo mp3, attachment",
     };
     type Input = Input;
     type Output = Output;
@@ -101,16 +109,20 @@ impl ReadTool for AttachmentRead {
         let NamedFile { path, file, .. } = naming::find(context, view, &input.path)?;
         // By the ending; what the bytes really are is found out while decoding.
         let ending = path.name().rsplit_once('.').map_or(String::new(), |(_, ending)| ending.to_ascii_lowercase());
+        if let Some(kind) = DocumentKind::of(&path) {
+            let wanted = WantedPages { pages: input.pages.as_deref(), from: input.from };
+            return document::show(context, view, &path, &file, kind, wanted);
+        }
         match &*ending {
             "svg" => drawing(&path, &file),
-            ending if PICTURES.contains(&ending) => picture(context, &path, &file, input.max_side),
-            ending if SOUNDS.contains(&ending) => sound(context, &path, &file),
+            ending if PICTURE_ENDINGS.contains(&ending) => picture(context, &path, &file, input.max_side),
+            ending if SOUND_ENDINGS.contains(&ending) => sound(context, &path, &file),
             _ => Err(Reason::AttachmentUnsupported { path, supported: SUPPORTED }),
         }
     }
 
     fn text(&self, output: &Output) -> Option<String> {
-        let Output { path, media_type, bytes, content_hash, width, height, shown, text, .. } = output;
+        let Output { path, media_type, bytes, content_hash, width, height, shown, text, document, .. } = output;
         let mut line = format!("{}: {}", quoted(path), quoted(media_type));
         if let (Some(width), Some(height)) = (width, height) {
             line += &format!(", {width}×{height}");
@@ -118,6 +130,9 @@ impl ReadTool for AttachmentRead {
         line += &format!(", {bytes} bytes, hash {}", hash::digits(content_hash));
         if let Some(ShownPicture { media_type, width, height, bytes }) = shown {
             line += &format!("; shown as {}, {width}×{height}, {bytes} bytes", quoted(media_type));
+        }
+        if let Some(document) = document {
+            line += &document.text();
         }
         Some(match text {
             Some(text) => format!("{line}\n{}", fenced(text)),
@@ -141,6 +156,26 @@ impl ReadTool for AttachmentRead {
                 )
                 .after("attachment_add", json!({ "name": "dot.png", "data": DOT })),
                 after: &[],
+            },
+            Example {
+                says: "A document, by pages",
+                before: &[("Files/Slate.pdf", SLATE)],
+                input: json!({ "path": "Slate.pdf", "pages": "1" }),
+                gives: ExampleResult::Including(json!({
+                    "mediaType": "application/pdf",
+                    "document": {
+                        "unit": "page", "total": 1, "hasText": true,
+                        "parts": [{ "number": 1, "link": "[[Slate.pdf#page=1]]", "text": "Slate lasts a century." }],
+                    },
+                })),
+                after: &[("Files/Slate.pdf", SLATE)],
+            },
+            Example {
+                says: "A page that a document does not have",
+                before: &[("Files/Slate.pdf", SLATE)],
+                input: json!({ "path": "Slate.pdf", "pages": "2" }),
+                gives: ExampleResult::Refusal(ReasonKind::InvalidArguments),
+                after: &[("Files/Slate.pdf", SLATE)],
             },
             Example {
                 says: "A drawing as text",
@@ -169,6 +204,9 @@ impl ReadTool for AttachmentRead {
     }
 }
 
+/// A PDF with one line of text.
+pub(crate) const SLATE: &str = "%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>> endobj\n2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>> endobj\n3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 300 100]/Contents 4 0 R/Resources<</Font<</F 5 0 R>>>>>> endobj\n4 0 obj<</Length 51>>stream\nBT /F 12 Tf 20 50 Td (Slate lasts a century.) Tj ET\nendstream endobj\n5 0 obj<</Type/Font/Subtype/Type1/BaseFont/Helvetica>> endobj\nxref\n0 6\n0000000000 65535 f \n0000000009 00000 n \n0000000053 00000 n \n0000000103 00000 n \n0000000213 00000 n \n0000000310 00000 n \ntrailer<</Size 6/Root 1 0 R>>\nstartxref\n372\n%%EOF\n";
+
 /// One grey pixel.
 const DOT: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR42mNoAAAAggCB2kUIOwAAAABJRU5ErkJggg==";
 
@@ -182,6 +220,7 @@ fn output(path: &VaultPath, file: &File, media_type: String) -> Output {
         height: None,
         shown: None,
         text: None,
+        document: None,
         notice: None,
         block: None,
     }
@@ -197,7 +236,10 @@ fn picture(context: &Context<'_>, path: &VaultPath, file: &File, max_side: u32) 
     let most_bytes = u32::try_from(room(context).min(MOST_PICTURE_BYTES)).unwrap_or(u32::MAX);
     let job = DecodeJob::Picture { longest_side: max_side, most_bytes };
     let decoded = context.attachments.decoder.decode(job, file.bytes(), &|| context.check());
-    let DecodedAttachment::Picture(ScaledPicture { facts, bytes }) = decoded.map_err(|error| refusal(path, error))?;
+    let DecodedAttachment::Picture(ScaledPicture { facts, bytes }) = decoded.map_err(|error| refusal(path, error))?
+    else {
+        return Err(bug!("a decoder has answered another job than it was given"));
+    };
     let PictureFacts { media_type, width, height, .. } = facts;
     let mut output = output(path, file, media_type);
     (output.width, output.height) = (Some(width), Some(height));

@@ -1,0 +1,92 @@
+//! The text of documents. Everything here runs in the child alone.
+
+mod archive;
+mod book;
+mod markup;
+mod office;
+mod pdf;
+mod plain;
+mod sheet;
+#[cfg(test)]
+mod tests;
+
+use lapidary_vault::{DecodeFault, DocumentKind, DocumentPart, DocumentText, document_label};
+
+/// Raised whenever a file may give another text than before; what is kept of older ones is then read again.
+pub(crate) const VERSION: u32 = 1;
+
+/// The text of a document, at most this much.
+pub(crate) fn text(kind: DocumentKind, bytes: &[u8], most_bytes: usize) -> Result<DocumentText, DecodeFault> {
+    let mut parts = PartCollector::new(kind, most_bytes);
+    match kind {
+        DocumentKind::Pdf => pdf::read(bytes, &mut parts)?,
+        DocumentKind::Docx => office::read_docx(bytes, &mut parts)?,
+        DocumentKind::Pptx => office::read_pptx(bytes, &mut parts)?,
+        DocumentKind::Xlsx => sheet::read(bytes, &mut parts)?,
+        DocumentKind::Epub => book::read(bytes, &mut parts)?,
+        DocumentKind::Html => plain::read_page(bytes, &mut parts)?,
+        DocumentKind::Plain => plain::read(bytes, &mut parts)?,
+    }
+    Ok(parts.document)
+}
+
+/// Takes parts until there is enough text.
+pub(crate) struct PartCollector {
+    document: DocumentText,
+    room: usize,
+}
+
+impl PartCollector {
+    fn new(kind: DocumentKind, most_bytes: usize) -> Self {
+        let document = DocumentText {
+            kind,
+            title: None,
+            author: None,
+            total: 0,
+            parts: Vec::new(),
+            is_cut: false,
+            is_recognised: false,
+        };
+        Self { document, room: most_bytes }
+    }
+
+    fn set_origin(&mut self, title: Option<&str>, author: Option<&str>) {
+        self.document.title = title.and_then(document_label);
+        self.document.author = author.and_then(document_label);
+    }
+
+    fn set_total(&mut self, total: usize) {
+        self.document.total = u32::try_from(total).unwrap_or(u32::MAX);
+    }
+
+    /// The next part; one without text only counts.
+    fn add(&mut self, number: usize, label: Option<&str>, text: &str) {
+        let number = u32::try_from(number).unwrap_or(u32::MAX);
+        self.document.total = self.document.total.max(number);
+        let mut text = without_controls(text.trim());
+        if text.len() > self.room {
+            text.truncate(text.floor_char_boundary(self.room));
+            self.document.is_cut = true;
+        }
+        self.room -= text.len();
+        if !text.is_empty() {
+            let label = label.and_then(document_label);
+            self.document.parts.push(DocumentPart { number, label, text });
+        }
+    }
+
+    /// Whether more would be cut off anyway.
+    fn is_full(&self) -> bool {
+        self.room == 0 || self.document.is_cut
+    }
+
+    /// How much text still fits.
+    fn room(&self) -> usize {
+        self.room
+    }
+}
+
+/// Bytes that are no letters confuse terminals and models.
+fn without_controls(text: &str) -> String {
+    text.chars().filter(|letter| !letter.is_control() || matches!(letter, '\n' | '\t')).collect()
+}

@@ -1,0 +1,211 @@
+//! Keeps the text of documents: by content, failures too, so that every file is read once.
+
+use std::sync::Arc;
+
+use lapidary_note::ContentHash;
+use lapidary_store::posix::DocumentCache;
+use parking_lot::Mutex;
+
+use crate::{DecodeFault, DocumentKind, DocumentReader, DocumentText, NoDocumentText};
+
+/// How much text is also kept in memory, for the next page of the same document.
+const MOST_RECENT_BYTES: usize = 8 << 20;
+
+/// The texts of the documents of a vault.
+#[derive(Default)]
+pub struct DocumentStore {
+    reader: Option<Arc<dyn DocumentReader>>,
+    cache: Option<DocumentCache>,
+    /// Those that were used last, latest first.
+    recent: Mutex<Vec<(DocumentKey, ReadOutcome)>>,
+}
+
+/// Content, and what it was read as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DocumentKey {
+    pub kind: DocumentKind,
+    pub hash: ContentHash,
+}
+
+impl DocumentKey {
+    fn written(&self) -> String {
+        format!("{:?} {}", self.kind, self.hash)
+    }
+}
+
+/// What reading gave.
+type ReadOutcome = Result<Arc<DocumentText>, DecodeFault>;
+
+fn bytes_of(outcome: &ReadOutcome) -> usize {
+    let text =
+        outcome.as_ref().map_or(0, |text| text.parts.iter().map(|part| part.text.len() + size_of_val(part)).sum());
+    text + size_of::<(DocumentKey, ReadOutcome)>()
+}
+
+impl DocumentStore {
+    pub fn new(reader: Option<Arc<dyn DocumentReader>>, cache: Option<DocumentCache>) -> Self {
+        Self { reader, cache, recent: Mutex::default() }
+    }
+
+    /// The same with a reader.
+    #[must_use]
+    pub fn with_reader(self, reader: Arc<dyn DocumentReader>) -> Self {
+        Self { reader: Some(reader), ..self }
+    }
+
+    /// What is known of a document; `None` if it has not been read.
+    pub fn known(&self, key: &DocumentKey) -> Option<Result<Arc<DocumentText>, NoDocumentText>> {
+        let recent = {
+            let mut recent = self.recent.lock();
+            let at = recent.iter().position(|(known, _)| known == key);
+            at.map(|at| {
+                recent[..=at].rotate_right(1);
+                recent[0].1.clone()
+            })
+        };
+        if let Some(kept) = recent {
+            return Some(kept.map_err(NoDocumentText::Fault));
+        }
+        let version = self.reader.as_ref()?.version();
+        // A cache that cannot be read is none.
+        let kept = self.cache.as_ref()?.find(&key.written(), version).ok()??;
+        let kept: Result<DocumentText, DecodeFault> = serde_json::from_slice(&kept).ok()?;
+        let kept = kept.map(Arc::new);
+        self.put(*key, kept.clone());
+        Some(kept.map_err(NoDocumentText::Fault))
+    }
+
+    /// The text of a document, read now if it was not before.
+    pub fn text(
+        &self,
+        key: &DocumentKey,
+        bytes: &[u8],
+        go_on: &(dyn Fn() -> bool + Sync),
+    ) -> Result<Arc<DocumentText>, NoDocumentText> {
+        if let Some(known) = self.known(key) {
+            return known;
+        }
+        let reader = self.reader.as_ref().ok_or(NoDocumentText::Fault(DecodeFault::Unavailable))?;
+        let kept = match reader.read(key.kind, bytes, go_on) {
+            Ok(text) => Ok(Arc::new(text)),
+            // A computer that is busy now may have time later.
+            Err(NoDocumentText::Fault(fault)) if fault.is_final() => Err(fault),
+            Err(other) => return Err(other),
+        };
+        if let Some(cache) = &self.cache {
+            let written = serde_json::to_vec(&kept.as_deref()).map_err(std::io::Error::other);
+            let done = written.and_then(|written| cache.keep(&key.written(), reader.version(), &written));
+            // Then it is read again by the next process.
+            if let Err(error) = done {
+                tracing::debug!(%error, "the text of a document cannot be kept");
+            }
+        }
+        self.put(*key, kept.clone());
+        kept.map_err(NoDocumentText::Fault)
+    }
+
+    fn put(&self, key: DocumentKey, kept: ReadOutcome) {
+        let mut recent = self.recent.lock();
+        recent.retain(|(known, _)| *known != key);
+        recent.insert(0, (key, kept));
+        let mut taken = 0;
+        let fits = recent.iter().take_while(|(_, kept)| {
+            taken += bytes_of(kept);
+            taken <= MOST_RECENT_BYTES
+        });
+        let fits = fits.count().max(1);
+        recent.truncate(fits);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use lapidary_store::posix::StateFolder;
+
+    use super::*;
+    use crate::DocumentPart;
+
+    /// Counts how often it is asked; empty bytes are broken, and a dot means that the computer is busy.
+    #[derive(Default)]
+    struct CountingReader {
+        asked: AtomicUsize,
+        version: u32,
+    }
+
+    impl DocumentReader for CountingReader {
+        fn read(
+            &self,
+            kind: DocumentKind,
+            bytes: &[u8],
+            _: &(dyn Fn() -> bool + Sync),
+        ) -> Result<DocumentText, NoDocumentText> {
+            self.asked.fetch_add(1, Ordering::Relaxed);
+            match bytes {
+                b"" => Err(NoDocumentText::Fault(DecodeFault::Broken)),
+                b"." => Err(NoDocumentText::Fault(DecodeFault::Clock)),
+                bytes => Ok(DocumentText {
+                    kind,
+                    title: None,
+                    author: None,
+                    total: 1,
+                    parts: vec![DocumentPart {
+                        number: 1,
+                        label: None,
+                        text: String::from_utf8_lossy(bytes).into_owned(),
+                    }],
+                    is_cut: false,
+                    is_recognised: false,
+                }),
+            }
+        }
+
+        fn version(&self) -> u32 {
+            self.version
+        }
+    }
+
+    fn key(bytes: &[u8]) -> DocumentKey {
+        DocumentKey { kind: DocumentKind::Pdf, hash: ContentHash::of(bytes) }
+    }
+
+    #[test]
+    fn a_document_is_read_once_and_a_broken_one_is_tried_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let state = Arc::new(StateFolder::new(folder.path().join("state"), folder.path().join("vault")));
+        let store = |reader: &Arc<CountingReader>| {
+            let cache = DocumentCache::new(Arc::clone(&state));
+            DocumentStore::new(Some(Arc::<CountingReader>::clone(reader)), Some(cache))
+        };
+        let reader = Arc::new(CountingReader::default());
+        // The second one is another process.
+        for _ in 0..2 {
+            let store = store(&reader);
+            for _ in 0..2 {
+                assert_eq!(store.text(&key(b"slate"), b"slate", &|| true).unwrap().parts[0].text, "slate");
+                let broken = store.text(&key(b""), b"", &|| true);
+                assert_eq!(broken.unwrap_err(), NoDocumentText::Fault(DecodeFault::Broken));
+            }
+        }
+        assert_eq!(reader.asked.load(Ordering::Relaxed), 2);
+        // The same bytes under the name of another kind are another document.
+        let other = DocumentKey { kind: DocumentKind::Docx, ..key(b"slate") };
+        assert_eq!(store(&reader).text(&other, b"slate", &|| true).unwrap().kind, DocumentKind::Docx);
+        // A better reader tries again.
+        let better = Arc::new(CountingReader { version: 1, ..CountingReader::default() });
+        store(&better).text(&key(b""), b"", &|| true).unwrap_err();
+        assert_eq!(better.asked.load(Ordering::Relaxed), 1);
+    }
+
+    #[test]
+    fn a_busy_computer_is_no_fault_of_the_document() {
+        let reader = Arc::new(CountingReader::default());
+        let store = DocumentStore::new(Some(Arc::<CountingReader>::clone(&reader)), None);
+        for _ in 0..2 {
+            store.text(&key(b"."), b".", &|| true).unwrap_err();
+        }
+        assert_eq!(reader.asked.load(Ordering::Relaxed), 2);
+        assert!(store.known(&key(b".")).is_none());
+    }
+}
