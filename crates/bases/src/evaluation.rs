@@ -142,7 +142,8 @@ impl<'e> Evaluation<'e> {
         self.random = 0;
         self.forget();
         // All at once: an expression names few, and each is shared and not copied.
-        self.properties = self.scope.names.properties.iter().map(|name| Some(given(name).unwrap_or_default())).collect();
+        self.properties =
+            self.scope.names.properties.iter().map(|name| Some(given(name).unwrap_or_default())).collect();
     }
 
     /// Drops what is known of the row before.

@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, sync::Arc};
 
-use lapidary_note::count_steps;
+use lapidary_note::{count_steps, quoted};
 use lapidary_query::{QueryContext, QueryHalt, QueryVault, RowNumber, RowSelection, RowSet, VaultRow};
 use serde_json::Value;
 
@@ -54,7 +54,7 @@ impl JsonExpression {
         let mut names = FormulaNames::default();
         let node = parse_formula(text, &mut names).map_err(|fault| in_words(text, &fault))?;
         if let Some(unknown) = names.unknown_functions.first() {
-            return Err(format!("there is no function `{}`", unknown.name));
+            return Err(format!("there is no function {}", quoted(&unknown.name)));
         }
         if !names.formulas.is_empty() {
             return Err("`formula` belongs to a base, and there is none".to_owned());
@@ -190,7 +190,9 @@ mod tests {
         let now: Timestamp = "2026-11-18T10:00:00Z".parse().unwrap();
         let go_on = || true;
         let context = QueryContext::new(now, TimeZone::UTC, &go_on);
-        JsonExpression::parse(expression).unwrap_or_else(|error| panic!("{expression}: {error}")).evaluate(&given, &context)
+        JsonExpression::parse(expression)
+            .unwrap_or_else(|error| panic!("{expression}: {error}"))
+            .evaluate(&given, &context)
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use lapidary_note::{YamlValue, read_yaml};
+use lapidary_note::{YamlValue, quoted, read_yaml};
 use lapidary_query::nearest;
 use serde_json::{Map, Value};
 
@@ -60,9 +60,28 @@ pub struct RecipeProblem {
     pub problem: String,
 }
 
-/// Names that mean something else in expressions.
-const TAKEN: [&str; 14] = [
-    "item", "number", "value", "values", "index", "key", "acc", "note", "file", "formula", "this", "true", "false", "null",
+/// Names that mean something else in expressions, or in a call.
+const TAKEN: [&str; 19] = [
+    "item",
+    "number",
+    "value",
+    "values",
+    "index",
+    "key",
+    "acc",
+    "note",
+    "file",
+    "formula",
+    "this",
+    "true",
+    "false",
+    "null",
+    // Arguments that every call has.
+    "vault",
+    "expect",
+    "approval",
+    "dry_run",
+    "idempotency_key",
 ];
 /// Bound by expressions themselves, in `map` and the like.
 const LOCAL: [&str; 4] = ["value", "index", "acc", "key"];
@@ -95,7 +114,8 @@ pub fn recipe_block(note: &str) -> Result<String, &'static str> {
     let mut open: Option<(&str, Option<String>)> = None;
     for line in note.lines() {
         let trimmed = line.trim_start();
-        let marks = trimmed.bytes().take_while(|byte| matches!(byte, b'`' | b'~') && trimmed.as_bytes()[0] == *byte).count();
+        let marks =
+            trimmed.bytes().take_while(|byte| matches!(byte, b'`' | b'~') && trimmed.as_bytes()[0] == *byte).count();
         let (mark, info) = trimmed.split_at(marks);
         match &mut open {
             Some((begun, kept)) if mark.starts_with(*begun) && info.trim().is_empty() => {
@@ -197,9 +217,9 @@ impl DefinitionReader {
         if !begins || !fits || name.len() > LONGEST_NAME {
             self.problem(at, "must be a name of lower-case letters, digits and `_`");
         } else if TAKEN.contains(&name) {
-            self.problem(at, format!("`{name}` means something else in expressions; choose another name"));
+            self.problem(at, format!("{} means something else; choose another name", quoted(name)));
         } else if !self.known.insert(name.to_owned()) {
-            self.problem(at, format!("the name `{name}` is used twice"));
+            self.problem(at, format!("the name {} is used twice", quoted(name)));
         }
     }
 
@@ -306,7 +326,13 @@ impl DefinitionReader {
             None | Some(Value::Null) => return None,
             Some(Value::String(text)) => text.trim(),
             // `if: true` is YAML's word, and an expression as well.
-            Some(Value::Bool(value)) => if *value { "true" } else { "false" },
+            Some(Value::Bool(value)) => {
+                if *value {
+                    "true"
+                } else {
+                    "false"
+                }
+            }
             Some(_) => {
                 self.problem(at, "must be an expression");
                 return None;
@@ -339,11 +365,11 @@ impl DefinitionReader {
         let is_known = |name: &str| self.known.contains(name) || LOCAL.contains(&name) || (has_item && is_item(name));
         let unknown = expression.expression.names().find(|name| !is_known(name))?;
         if is_item(unknown) {
-            return Some(format!("`{unknown}` is only known in a step with `for_each`"));
+            return Some(format!("{} is only known in a step with `for_each`", quoted(unknown)));
         }
         let meant = nearest(unknown, self.known.iter().map(String::as_str));
         let meant = meant.map_or(String::new(), |meant| format!("; did you mean `{meant}`?"));
-        Some(format!("`{unknown}` is neither a parameter nor an earlier step{meant}"))
+        Some(format!("{} is neither a parameter nor an earlier step{meant}", quoted(unknown)))
     }
 }
 
@@ -359,7 +385,9 @@ fn json(value: YamlValue) -> Value {
         YamlValue::Float(number) => number.into(),
         YamlValue::Text(text) => text.into(),
         YamlValue::List(items) => items.into_iter().map(json).collect(),
-        YamlValue::Map(entries) => Value::Object(entries.into_iter().map(|(name, value)| (name, json(value))).collect()),
+        YamlValue::Map(entries) => {
+            Value::Object(entries.into_iter().map(|(name, value)| (name, json(value))).collect())
+        }
     }
 }
 

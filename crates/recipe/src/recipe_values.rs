@@ -25,14 +25,24 @@ pub struct RecipeValues {
 #[derive(Clone, Debug, PartialEq)]
 pub enum RecipeFault {
     /// An expression fails on these values; its text, and why.
-    Expression { expression: String, problem: String },
+    Expression {
+        expression: String,
+        problem: String,
+    },
     /// `for_each` gives something else than a list.
-    NotAList { expression: String },
-    TooManyItems { count: usize },
+    NotAList {
+        expression: String,
+    },
+    TooManyItems {
+        count: usize,
+    },
     /// All results together.
     TooLarge,
     /// A value in the middle of a path has a slash in it, or is `..`: the recipe decides about folders, not the value.
-    LeavesFolder { argument: String, value: String },
+    LeavesFolder {
+        argument: String,
+        value: String,
+    },
     /// The limits of expressions, or the end of the call.
     Halt(QueryHalt),
 }
@@ -44,7 +54,7 @@ impl RecipeValues {
         if self.bytes > MOST_RESULT_BYTES {
             return Err(RecipeFault::TooLarge);
         }
-        self.bindings.set(name, value);
+        self.bindings.set(name, &plain(value));
         Ok(())
     }
 
@@ -62,7 +72,7 @@ impl RecipeValues {
 
     /// Turns to one item.
     pub fn turn_to(&mut self, item: &Value, number: usize) {
-        self.bindings.set(ITEM, item);
+        self.bindings.set(ITEM, &plain(item));
         self.bindings.set(NUMBER, &number.into());
     }
 
@@ -145,6 +155,19 @@ impl RecipeValues {
 
     fn evaluated(&self, template: &TemplateExpression, context: &QueryContext<'_>) -> Result<Value, RecipeFault> {
         template.expression.evaluate(&self.bindings, context).map_err(|fault| in_expression(template, fault))
+    }
+}
+
+/// Results as people name them: a link in the answer of a query is its path, and a date its text.
+fn plain(value: &Value) -> Value {
+    match value {
+        Value::Array(items) => items.iter().map(plain).collect(),
+        Value::Object(fields) => match fields.iter().next().filter(|_| fields.len() == 1) {
+            Some((key, link)) if key == "$link" => link.get("path").cloned().unwrap_or_default(),
+            Some((key, written)) if key == "$date" || key == "$duration" => written.clone(),
+            _ => Value::Object(fields.iter().map(|(name, field)| (name.clone(), plain(field))).collect()),
+        },
+        other => other.clone(),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Templates: JSON values whose texts may have expressions in `{{ }}`.
 
 use lapidary_bases::JsonExpression;
+use lapidary_note::quoted;
 use serde_json::{Map, Value};
 
 /// Lists and objects in each other.
@@ -50,8 +51,8 @@ impl TemplateExpression {
         if written.is_empty() {
             return Err("`{{ }}` is empty".to_owned());
         }
-        let expression =
-            JsonExpression::parse(written).map_err(|problem| format!("the expression `{written}`: {problem}"))?;
+        let expression = JsonExpression::parse(written)
+            .map_err(|problem| format!("the expression {}: {problem}", quoted(written)))?;
         Ok(Self { written: written.to_owned(), expression })
     }
 }
@@ -80,9 +81,8 @@ impl ValueTemplate {
         at: &str,
         depth: usize,
     ) -> Result<Vec<(String, Self)>, (String, String)> {
-        let field = |(name, value): (&String, &Value)| {
-            Ok((name.clone(), Self::parse(value, &format!("{at}.{name}"), depth)?))
-        };
+        let field =
+            |(name, value): (&String, &Value)| Ok((name.clone(), Self::parse(value, &format!("{at}.{name}"), depth)?));
         fields.iter().map(field).collect()
     }
 

@@ -24,8 +24,8 @@ use lapidary_vault::{
     FolderNames, GlobError, ImportFolder, InnerVault, PathGlobs, PathPrefix, Policy, ScopeError, SourceRules, Vault,
     VaultLimits, VaultPath,
     store::{
-        ApprovalQueue, DemoFolder, FolderStore, LogFile, PosixBackend, Retention, StateFolder, StateProblem,
-        SystemTrash, is_ours_alone, open_state_database, place_within,
+        ApprovalQueue, ApprovedRecipes, DemoFolder, FolderStore, LogFile, PosixBackend, Retention, StateFolder,
+        StateProblem, SystemTrash, is_ours_alone, open_state_database, place_within,
     },
 };
 
@@ -122,7 +122,7 @@ pub(crate) fn assemble(
         read_only: config.access.read_only,
         commands: config.app.commands && config.app.is_used,
         dotted_names: config.tools.dotted_names,
-        not_set_up: if config.memory.is_none() { vec![ToolGroup::Memory] } else { Vec::new() },
+        not_set_up: not_set_up(config),
     };
     let names: Vec<String> = vaults.iter().map(|served| served.vault.name().to_owned()).collect();
     let grants = GrantMaker::new(config, selection, names);
@@ -152,6 +152,7 @@ pub(crate) fn assemble(
         asks_before_deleting: config.ask_before_deleting,
         skills: vault_folder("skills_folder", "Skills", config.skills.as_deref())?,
         memory: vault_folder("memory_folder", "Memory", config.memory.as_deref())?,
+        recipes: vault_folder("recipe_folder", "Recipes", config.recipes.as_deref())?,
         owner: owner_settings(config)?,
         shape: shape(config)?,
         decoder: decoder(),
@@ -223,6 +224,7 @@ fn serve(
         vault: Arc::new(served.waiting_for_index(purpose.waits_for_index)),
         // Under the vault's own state, so that `lapidary log` of one vault shows nothing of another.
         log: LogFile::new(Arc::clone(&state), AUDIT_FILE, config.limits.audit_max_bytes),
+        recipes: ApprovedRecipes::new(Arc::clone(&state)),
         waiting: ApprovalQueue::new(state),
         app: app(vault, all.len() == 1, config),
     })
@@ -389,6 +391,16 @@ fn owner_settings(config: &lapidary_config::Config) -> Result<OwnerSettings, Sta
         folders: config.folders.iter().map(folder).filter_map(Result::transpose).collect::<Result<_, StartError>>()?,
         sources: vault_folder("sources_folder", "Sources", Some(&config.sources))?,
     })
+}
+
+/// Groups of tools that lack a setting without which they are off.
+fn not_set_up(config: &lapidary_config::Config) -> Vec<ToolGroup> {
+    let lacking = [
+        (ToolGroup::Memory, config.memory.is_none()),
+        (ToolGroup::Recipe, config.recipes.is_none()),
+        (ToolGroup::Script, !config.scripts),
+    ];
+    lacking.into_iter().filter(|(_, lacks)| *lacks).map(|(group, _)| group).collect()
 }
 
 /// How the owner wants the vaults to look.

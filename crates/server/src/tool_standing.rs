@@ -16,6 +16,8 @@ pub(crate) fn in_words(standing: ToolStanding) -> (&'static str, &'static str) {
         ToolStanding::Off(OffReason::OwnFolders) => ("off", "not for callers with folders of their own"),
         ToolStanding::Off(OffReason::Scope) => ("off", "not covered by the scopes of the token"),
         ToolStanding::Off(OffReason::NotSetUp(ToolGroup::Memory)) => ("off", "not set up; name a memory_folder"),
+        ToolStanding::Off(OffReason::NotSetUp(ToolGroup::Recipe)) => ("off", "not set up; name a recipe_folder"),
+        ToolStanding::Off(OffReason::NotSetUp(ToolGroup::Script)) => ("off", "not set up; set tools_script"),
         ToolStanding::Off(OffReason::NotSetUp(_)) => ("off", "not set up"),
         ToolStanding::Off(OffReason::NotChosen) => ("off", "not chosen; add it to --tools"),
     }

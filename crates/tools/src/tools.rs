@@ -4,10 +4,14 @@ mod agent;
 pub(crate) mod edit;
 mod memory;
 mod read;
+mod recipe;
+mod script;
 pub(crate) mod skill;
 mod vault;
 
-use lapidary_operation::{ActionEntry, AgentEntry, AnyTool, BatchedEntry, ReadEntry, RelayEntry, ToolSet, WriteEntry};
+use lapidary_operation::{
+    ActionEntry, AgentEntry, AnyTool, BatchedEntry, ReadEntry, RelayEntry, StepsEntry, ToolSet, WriteEntry,
+};
 
 use crate::{definitions::definition, operations::INTERNAL};
 
@@ -107,6 +111,13 @@ pub const TOOLS: &[&dyn AnyTool] = &[
     &ActionEntry(skill::obsidian_execute_command::ObsidianExecuteCommand),
     &ReadEntry(memory::memory_recall::MemoryRecall),
     &WriteEntry(memory::memory_save::MemorySave),
+    &ReadEntry(recipe::recipe_list::RecipeList),
+    &ReadEntry(recipe::recipe_show::RecipeShow),
+    &WriteEntry(recipe::recipe_create::RecipeCreate),
+    &WriteEntry(recipe::recipe_update::RecipeUpdate),
+    &WriteEntry(recipe::recipe_delete::RecipeDelete),
+    &StepsEntry(recipe::recipe_run::RecipeRun),
+    &StepsEntry(script::tools_script::ToolsScript),
 ];
 
 /// The same with their definitions, for the catalogue.

@@ -47,6 +47,14 @@ pub(super) fn unknown_tool(name: Quoted<'_>, nearest: Option<Quoted<'_>>, offere
     }
 }
 
+pub(super) fn unknown_recipe(nearest: Option<Quoted<'_>>, offered: &OfferedTools<'_>) -> String {
+    match nearest {
+        Some(nearest) => format!("Did you mean {nearest}?"),
+        None if offered.has("recipe_list") => "`recipe_list` has the recipes of this vault.".to_owned(),
+        None => "Ask the user which one is meant.".to_owned(),
+    }
+}
+
 pub(super) fn forbidden(refused: &PathRefusal) -> String {
     match refused {
         PathRefusal::ByScope(PathDenied::OutsideReadPaths { allowed } | PathDenied::OutsideWritePaths { allowed }) => {

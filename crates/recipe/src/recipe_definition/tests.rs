@@ -95,7 +95,11 @@ fn what_is_wrong_is_named_with_its_place() {
         ("description: x\nparameters:\n  Title: text\nsteps:\n  - tool: q", "parameters.Title", "lower-case"),
         ("description: x\nparameters:\n  item: text\nsteps:\n  - tool: q", "parameters.item", "another name"),
         ("description: x\nparameters:\n  a: txt\nsteps:\n  - tool: q", "parameters.a.type", "`text` or"),
-        ("description: x\nparameters:\n  a: {type: number, default: z}\nsteps:\n  - tool: q", "parameters.a.default", "number"),
+        (
+            "description: x\nparameters:\n  a: {type: number, default: z}\nsteps:\n  - tool: q",
+            "parameters.a.default",
+            "number",
+        ),
         ("description: x\nsteps:\n  - tool: q\n    with: {a: \"{{ b }}\"}", "steps[0].with.a", "neither a parameter"),
         ("description: x\nsteps:\n  - tool: q\n    with: {a: \"{{ item }}\"}", "steps[0].with.a", "for_each"),
         ("description: x\nsteps:\n  - tool: q\n    with: {a: [1, \"{{ x + }}\"]}", "steps[0].with.a[1]", "ends where"),
