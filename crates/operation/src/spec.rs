@@ -157,6 +157,7 @@ impl ToolSpec {
         }
         // The reference prints them, and its order must not depend on the order of declarations.
         reasons.sort_unstable();
+        reasons.dedup();
         reasons
     }
 }

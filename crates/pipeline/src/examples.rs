@@ -14,7 +14,7 @@ mod schemas;
 mod sources;
 mod upkeep;
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use lapidary_tools::{Example, ExampleResult, TOOLS, VaultShape};
 use lapidary_vault::VaultPath;
@@ -128,4 +128,37 @@ fn examples_do_what_they_say() {
         }
     }
     assert!(wrong.is_empty(), "not as said afterwards:\n{}", wrong.join("\n"));
+}
+
+/// A caller that names a note as people do may name several, or none. Each tool has to declare what it answers then.
+#[test]
+fn what_a_tool_answers_to_an_unclear_name_is_declared() {
+    const TWINS: [(&str, &str); 2] = [("Here/Twin.md", "One.\n"), ("There/Twin.md", "Two.\n")];
+    let mut undeclared = BTreeSet::new();
+    for tool in TOOLS {
+        let spec = tool.spec();
+        for example in tool.examples() {
+            if example.gives.needs_app() || matches!(example.gives, ExampleResult::Refusal(_)) {
+                continue;
+            }
+            for path in spec.declaration.paths {
+                for name in ["Twin", "Nowhere"] {
+                    let mut input = example.input.clone();
+                    // Lists of paths have one pointer for all of their elements, which examples of single files cover too.
+                    let Some(given) = input.pointer_mut(path.pointer).filter(|given| given.is_string()) else {
+                        continue;
+                    };
+                    *given = json!(name);
+                    let files: Vec<_> = example.before.iter().copied().chain(TWINS).collect();
+                    let server = TestSetup::default().serve(&files);
+                    if let Outcome::Refused(refusal) = server.call(spec.name(), input)
+                        && !spec.reasons().contains(&refusal.reason.kind())
+                    {
+                        undeclared.insert(format!("{}: {:?}", spec.name(), refusal.reason.kind()));
+                    }
+                }
+            }
+        }
+    }
+    assert!(undeclared.is_empty(), "not declared: {undeclared:#?}");
 }

@@ -49,6 +49,7 @@ pub(crate) struct TestSetup {
     pub(crate) max_change_bytes: u64,
     pub(crate) max_reply_bytes: u64,
     pub(crate) memory_bytes: u64,
+    pub(crate) scan: ScanLimits,
     pub(crate) app: Option<Arc<FakeApp>>,
     pub(crate) shape: VaultShape,
     /// Whether the owner has approved the recipes that the vault begins with.
@@ -72,6 +73,7 @@ impl Default for TestSetup {
             max_change_bytes: 1 << 24,
             max_reply_bytes: 1 << 20,
             memory_bytes: 1 << 28,
+            scan: ScanLimits::default(),
             app: None,
             shape: VaultShape::default(),
             approves_recipes: false,
@@ -142,7 +144,7 @@ impl TestSetup {
                     allowed: 3,
                     max_failures: 4,
                 },
-                scan: ScanLimits::default(),
+                scan: self.scan,
             },
             clock: Clock::of_examples(),
         };

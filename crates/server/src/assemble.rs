@@ -115,6 +115,11 @@ pub(crate) fn assemble(
     let mut served = chosen.iter().map(|vault| serve(vault, &chosen, &state, config, purpose));
     let first = served.next().ok_or(StartError::NoVault)??;
     let vaults = ServedVaults::new(first, served.collect::<Result<_, _>>()?);
+    // The demo brings its recipes along, and they are ours, so they can be tried at once.
+    let recipes = config.recipes.as_deref().or(demo.as_ref().map(|_| demo::RECIPES));
+    if demo.is_some() {
+        demo::approve_recipes(vaults.first()).map_err(StartError::Demo)?;
+    }
     // The same for all grants; profiles and scopes narrow it further.
     let selection = ToolSelection {
         chosen: config.tools.include.clone().unwrap_or_default(),
@@ -122,7 +127,7 @@ pub(crate) fn assemble(
         read_only: config.access.read_only,
         commands: config.app.commands && config.app.is_used,
         dotted_names: config.tools.dotted_names,
-        not_set_up: not_set_up(config),
+        not_set_up: not_set_up(config, recipes),
     };
     let names: Vec<String> = vaults.iter().map(|served| served.vault.name().to_owned()).collect();
     let grants = GrantMaker::new(config, selection, names);
@@ -152,7 +157,7 @@ pub(crate) fn assemble(
         asks_before_deleting: config.ask_before_deleting,
         skills: vault_folder("skills_folder", "Skills", config.skills.as_deref())?,
         memory: vault_folder("memory_folder", "Memory", config.memory.as_deref())?,
-        recipes: vault_folder("recipe_folder", "Recipes", config.recipes.as_deref())?,
+        recipes: vault_folder("recipe_folder", "Recipes", recipes)?,
         owner: owner_settings(config)?,
         shape: shape(config)?,
         decoder: decoder(),
@@ -394,10 +399,10 @@ fn owner_settings(config: &lapidary_config::Config) -> Result<OwnerSettings, Sta
 }
 
 /// Groups of tools that lack a setting without which they are off.
-fn not_set_up(config: &lapidary_config::Config) -> Vec<ToolGroup> {
+fn not_set_up(config: &lapidary_config::Config, recipes: Option<&str>) -> Vec<ToolGroup> {
     let lacking = [
         (ToolGroup::Memory, config.memory.is_none()),
-        (ToolGroup::Recipe, config.recipes.is_none()),
+        (ToolGroup::Recipe, recipes.is_none()),
         (ToolGroup::Script, !config.scripts),
     ];
     lacking.into_iter().filter(|(_, lacks)| *lacks).map(|(group, _)| group).collect()

@@ -202,7 +202,6 @@ pub const QUERY_REASONS: &[ReasonKind] = &[
     ReasonKind::QueryTooLarge,
     ReasonKind::ViewUnknown,
     ReasonKind::NoteMissing,
-    ReasonKind::AmbiguousPath,
 ];
 
 /// A query as callers send it.

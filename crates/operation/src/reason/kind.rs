@@ -36,7 +36,8 @@ impl ReasonKind {
     pub const WITH_A_PATH: &[Self] = &[Self::PathTraversal, Self::PathForbidden];
 
     /// The same, if the path is that of a file.
-    pub const WITH_A_FILE: &[Self] = &[Self::PathIsDirectory, Self::NotAFile, Self::NotText, Self::FileTooLarge];
+    pub const WITH_A_FILE: &[Self] =
+        &[Self::AmbiguousPath, Self::PathIsDirectory, Self::NotAFile, Self::NotText, Self::FileTooLarge];
 
     /// The same, if the file can be given as the open or a periodic note.
     pub const WITH_A_TARGET: &[Self] = &[Self::NoActiveFile, Self::PeriodicDisabled];

@@ -38,6 +38,9 @@ pub(crate) struct Output {
     /// The best one in full, the others in one sentence; listed tools appear only if they come first.
     matches: Vec<FoundTool>,
     total: usize,
+    /// Tools in your list that may also fit.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    also_listed: Vec<&'static str>,
     /// The user's playbooks for such tasks; read one as a note.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     skills: Vec<FoundSkill>,
@@ -94,6 +97,8 @@ struct FoundTool {
 }
 
 const SHOWN: usize = 5;
+/// A listed tool is named if it is among this many best ones.
+const NEAR: usize = 3;
 /// An example is about a request if they share this many words.
 const ABOUT_IT: usize = 2;
 /// Limit for the text by default: asking about tools should cost less than the list it replaces.
@@ -219,6 +224,10 @@ fn answer(catalogue: &Catalogue, vaults: &[String], query: &str, limit: Option<u
     let ranked = ranking.best(query);
     let total = ranked.len();
     let fits = total > 0 && ranking.understands(query);
+    // A caller that has a tool in its list may still not have thought of it.
+    let near = ranked.iter().skip(1).take(NEAR - 1);
+    let also_listed: Vec<&'static str> =
+        near.filter(|entry| entry.standing == ToolStanding::Listed).map(|entry| entry.spec.name()).collect();
     let mut ranked = ranked.into_iter();
     // Details of a tool that does not fit would only invite a wrong call.
     let best = ranked.next().map(|entry| if fits { whole(entry, vaults, query) } else { brief(entry) });
@@ -226,7 +235,7 @@ fn answer(catalogue: &Catalogue, vaults: &[String], query: &str, limit: Option<u
     let others = ranked.filter(|entry| entry.standing != ToolStanding::Listed).map(brief);
     let matches = best.into_iter().chain(others).take(limit.unwrap_or(SHOWN)).collect();
     let relays = catalogue.on().any(|entry| entry.spec.name() == "call_tool");
-    let mut output = Output { fits, matches, total, skills: Vec::new(), recipes: Vec::new(), relays };
+    let mut output = Output { fits, matches, total, also_listed, skills: Vec::new(), recipes: Vec::new(), relays };
     // A caller that sets a limit gets as many as it asked for, whatever they take.
     while limit.is_none() && output.matches.len() > 1 && output.tools().len() > BYTES {
         output.matches.pop();
@@ -258,6 +267,9 @@ impl Output {
         };
         text.extend(best.arguments.iter().map(|arguments| format!("\nArguments: `{arguments}`")));
         text.extend(best.example.iter().map(|example| format!("\nExample: `{}`", Value::Object(example.clone()))));
+        if !self.also_listed.is_empty() {
+            text += &format!("\nAlso in your list: `{}`.", self.also_listed.join("`, `"));
+        }
         if !others.is_empty() {
             text += &format!("\n\nOthers (`find_tool` with a name shows one in full):{lines}");
         }

@@ -67,12 +67,7 @@ impl WriteTool for AttachmentAdd {
         listed: false,
         idempotent: false,
         paths: &[PathArgument { pointer: "/note", role: PathRole::Read }],
-        reasons: &[
-            ReasonKind::NoteMissing,
-            ReasonKind::AmbiguousPath,
-            ReasonKind::ImportUnavailable,
-            ReasonKind::FileExists,
-        ],
+        reasons: &[ReasonKind::NoteMissing, ReasonKind::ImportUnavailable, ReasonKind::FileExists],
         words: "add attach upload save import image picture screenshot attachment into the vault, insert image into note",
     };
     const EFFECT: Effect = Effect::Write;

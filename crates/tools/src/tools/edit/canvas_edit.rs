@@ -56,12 +56,7 @@ impl WriteTool for CanvasEdit {
         listed: false,
         idempotent: false,
         paths: &[PathArgument { pointer: "/path", role: PathRole::Write }],
-        reasons: &[
-            ReasonKind::NoteMissing,
-            ReasonKind::AmbiguousPath,
-            ReasonKind::CanvasInvalid,
-            ReasonKind::StalePrecondition,
-        ],
+        reasons: &[ReasonKind::NoteMissing, ReasonKind::CanvasInvalid, ReasonKind::StalePrecondition],
         words: "edit canvas whiteboard board: add card, text card, note card, group, connect cards, draw arrow, edge, move card, colour, remove card",
     };
     const EFFECT: Effect = Effect::Write;

@@ -97,7 +97,6 @@ impl WriteTool for CanvasGenerate {
             ReasonKind::FileExists,
             ReasonKind::StalePrecondition,
             ReasonKind::NoteMissing,
-            ReasonKind::AmbiguousPath,
             ReasonKind::DirectoryMissing,
             ReasonKind::PathIsFile,
             ReasonKind::QueryInvalid,

@@ -129,7 +129,6 @@ impl WriteTool for SourceIngest {
         paths: &[PathArgument { pointer: "/file", role: PathRole::Read }],
         reasons: &[
             ReasonKind::NoteMissing,
-            ReasonKind::AmbiguousPath,
             ReasonKind::AttachmentUnsupported,
             ReasonKind::NotText,
             ReasonKind::TextMissing,

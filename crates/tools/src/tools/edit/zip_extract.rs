@@ -75,12 +75,7 @@ impl WriteTool for ZipExtract {
             PathArgument { pointer: "/path", role: PathRole::Read },
             PathArgument { pointer: "/folder", role: PathRole::Write },
         ],
-        reasons: &[
-            ReasonKind::NoteMissing,
-            ReasonKind::AmbiguousPath,
-            ReasonKind::ArchiveRefused,
-            ReasonKind::FileExists,
-        ],
+        reasons: &[ReasonKind::NoteMissing, ReasonKind::ArchiveRefused, ReasonKind::FileExists],
         words: "extract unzip unpack zip archive into folder",
     };
     const EFFECT: Effect = Effect::Write;

@@ -91,12 +91,7 @@ impl ReadTool for AttachmentRead {
         listed: false,
         idempotent: true,
         paths: &[PathArgument { pointer: "/path", role: PathRole::Read }],
-        reasons: &[
-            ReasonKind::NoteMissing,
-            ReasonKind::AmbiguousPath,
-            ReasonKind::AttachmentUnsupported,
-            ReasonKind::AttachmentUnreadable,
-        ],
+        reasons: &[ReasonKind::NoteMissing, ReasonKind::AttachmentUnsupported, ReasonKind::AttachmentUnreadable],
         words: "show see view open image picture photo screenshot png jpg jpeg webp gif svg, what is on the picture, listen to audio recording voice memo mp3, attachment",
     };
     type Input = Input;

@@ -112,7 +112,7 @@ impl ReadTool for CanvasRead {
         listed: false,
         idempotent: true,
         paths: &[PathArgument { pointer: "/path", role: PathRole::Read }],
-        reasons: &[ReasonKind::NoteMissing, ReasonKind::AmbiguousPath, ReasonKind::CanvasInvalid],
+        reasons: &[ReasonKind::NoteMissing, ReasonKind::CanvasInvalid],
         words: "read canvas whiteboard board mind map diagram cards groups edges connections arrows, what is on my canvas",
     };
     type Input = Input;

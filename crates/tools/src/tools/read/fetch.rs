@@ -58,7 +58,7 @@ impl ReadTool for FetchTool {
         listed: false,
         idempotent: true,
         paths: &[PathArgument { pointer: "/id", role: PathRole::Read }],
-        reasons: &[ReasonKind::NoteMissing, ReasonKind::AmbiguousPath],
+        reasons: &[ReasonKind::NoteMissing],
         words: "fetch read a search result, for ChatGPT connectors and deep research",
     };
     type Input = Input;

@@ -131,7 +131,6 @@ impl ReadTool for ObsidianGetNote {
             ReasonKind::SectionRequired,
             ReasonKind::NoteMissing,
             ReasonKind::PeriodicNotFound,
-            ReasonKind::AmbiguousPath,
             ReasonKind::SectionMissing,
             ReasonKind::FrontmatterInvalid,
         ],

@@ -62,7 +62,7 @@ impl ActionTool for ObsidianOpenInUi {
         listed: false,
         idempotent: true,
         paths: &[PathArgument { pointer: "/path", role: PathRole::Read }],
-        reasons: &[ReasonKind::NoteMissing, ReasonKind::AmbiguousPath],
+        reasons: &[ReasonKind::NoteMissing],
         words: "open show a note in the Obsidian app, show in Obsidian, obsidian:// link, URI",
     };
     const EFFECT: Effect = Effect::Read;

@@ -137,7 +137,7 @@ impl ReadTool for TasksList {
         idempotent: true,
         // `path` may name a note, so it is not a folder by its role.
         paths: &[],
-        reasons: &[ReasonKind::NoteMissing, ReasonKind::AmbiguousPath, ReasonKind::PathIsDirectory],
+        reasons: &[ReasonKind::NoteMissing, ReasonKind::PathIsDirectory],
         words: "todo agenda deadlines, what is due",
     };
     type Input = Input;
