@@ -24,7 +24,7 @@ pub enum ValueTemplate {
 #[derive(Debug)]
 pub struct TemplateExpression {
     pub(crate) written: String,
-    pub(crate) expression: JsonExpression,
+    pub(crate) expression: Box<JsonExpression>,
 }
 
 #[derive(Debug)]
@@ -53,7 +53,7 @@ impl TemplateExpression {
         }
         let expression = JsonExpression::parse(written)
             .map_err(|problem| format!("the expression {}: {problem}", quoted(written)))?;
-        Ok(Self { written: written.to_owned(), expression })
+        Ok(Self { written: written.to_owned(), expression: Box::new(expression) })
     }
 }
 

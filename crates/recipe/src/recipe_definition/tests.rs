@@ -43,7 +43,7 @@ fn with_context<T>(work: impl FnOnce(&QueryContext<'_>) -> T) -> T {
     work(&QueryContext::new(now, TimeZone::UTC, &go_on))
 }
 
-fn given(value: Value) -> Map<String, Value> {
+fn given(value: &Value) -> Map<String, Value> {
     value.as_object().cloned().unwrap_or_default()
 }
 
@@ -54,7 +54,7 @@ fn is_path(pointer: &str) -> bool {
 #[test]
 fn a_recipe_is_filled_in_step_by_step() {
     let recipe = Recipe::parse(MEETING).unwrap();
-    let mut values = recipe.begin(&given(json!({ "title": "Roof", "people": ["Ada", "Bo"] }))).unwrap();
+    let mut values = recipe.begin(&given(&json!({ "title": "Roof", "people": ["Ada", "Bo"] }))).unwrap();
     with_context(|context| {
         let rows = json!([{ "path": "a.md", "open": true }, { "path": "b.md" }]);
         values.set("found", &json!({ "rows": rows })).unwrap();
@@ -131,7 +131,7 @@ fn arguments_fit_the_parameters() {
         (json!({ "t": "x", "l": [{}] }), Some(("l", "must be a list of texts and numbers"))),
         (json!({ "t": "x", "m": 1 }), Some(("m", "is not a parameter of this recipe"))),
     ] {
-        let faults = recipe.begin(&given(arguments.clone())).err().unwrap_or_default();
+        let faults = recipe.begin(&given(&arguments)).err().unwrap_or_default();
         let found = faults.first().map(|fault| (fault.name.as_str(), fault.problem));
         assert_eq!(found, wrong, "{arguments}");
     }
@@ -141,7 +141,7 @@ fn arguments_fit_the_parameters() {
 fn a_value_cannot_leave_the_folder_that_the_recipe_names() {
     let recipe = Recipe::parse(MEETING).unwrap();
     for title in ["../Private/x", "a/b", "a\\b", "..", "x\0"] {
-        let mut values = recipe.begin(&given(json!({ "title": title }))).unwrap();
+        let mut values = recipe.begin(&given(&json!({ "title": title }))).unwrap();
         with_context(|context| {
             values.set("found", &json!({})).unwrap();
             let filled = values.arguments(&recipe.steps[1], &is_path, context);
@@ -182,7 +182,7 @@ proptest! {
     #[test]
     fn the_text_of_a_parameter_is_never_read_as_a_template(title in "([{}a\"'\\\\ ]|\\{\\{|\\}\\}|people|item|today\\(\\)){0,12}") {
         let recipe = Recipe::parse("description: x\nparameters: {title: text}\nsteps:\n  - tool: q\n    with: {a: \"{{ title }}\", b: \"<{{ title }}>\", c: \"{{ title + title }}\"}\n").unwrap();
-        let values = recipe.begin(&given(json!({ "title": title }))).unwrap();
+        let values = recipe.begin(&given(&json!({ "title": title }))).unwrap();
         let arguments = with_context(|context| values.arguments(&recipe.steps[0], &is_path, context)).unwrap();
         prop_assert_eq!(Value::Object(arguments), json!({ "a": title, "b": format!("<{title}>"), "c": format!("{title}{title}") }));
     }

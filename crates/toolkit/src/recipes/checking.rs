@@ -220,10 +220,10 @@ fn path_problems(recipe: &Recipe, step: &RecipeStep, entry: &CatalogueEntry, at:
         let Some(template) = ValueTemplate::at(&step.arguments, path.pointer) else { continue };
         let place = format!("{at}.with{}", path.pointer.replace('/', "."));
         match template.shape() {
-            TemplateShape::Known(Value::String(given)) => {
-                if !given.is_empty() && !is_bare_name(&given) && VaultPath::parse(&given).is_err() {
-                    problems.push(problem(&place, "is not a path in a vault"));
-                }
+            TemplateShape::Known(Value::String(given))
+                if !given.is_empty() && !is_bare_name(&given) && VaultPath::parse(&given).is_err() =>
+            {
+                problems.push(problem(&place, "is not a path in a vault"));
             }
             TemplateShape::Named(name) => {
                 let parameter = recipe.parameters.iter().find(|parameter| parameter.name == name);
