@@ -136,6 +136,16 @@ impl<'e> Evaluation<'e> {
         self.values = Some(BaseValue::list(values));
     }
 
+    /// Turns to given values in the place of properties, without any row.
+    pub(super) fn turn_to_given(&mut self, given: impl Fn(&str) -> Option<BaseValue>) {
+        self.row = None;
+        self.random = 0;
+        self.forget();
+        // All at once: an expression names few, and each is shared and not copied.
+        self.properties =
+            self.scope.names.properties.iter().map(|name| Some(given(name).unwrap_or_default())).collect();
+    }
+
     /// Drops what is known of the row before.
     fn forget(&mut self) {
         self.made = 0;

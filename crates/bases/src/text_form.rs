@@ -76,7 +76,7 @@ impl TextClock {
         serde_json::Value::Object(entries.iter().map(entry).collect())
     }
 
-    fn json(&self, value: &BaseValue, depth: usize) -> serde_json::Value {
+    pub(super) fn json(&self, value: &BaseValue, depth: usize) -> serde_json::Value {
         count_steps(VALUE_STEPS);
         match value {
             BaseValue::Null => serde_json::Value::Null,

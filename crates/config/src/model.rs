@@ -36,6 +36,10 @@ pub struct Config {
     pub skills: Option<String>,
     /// The folder of a vault in which assistants keep what they remember.
     pub memory: Option<String>,
+    /// The folder of recipes.
+    pub recipes: Option<String>,
+    /// Whether several calls that read may be made as one.
+    pub scripts: bool,
     /// The note that holds the owner's guide.
     pub guide: GuideChoice,
     /// What folders of the vaults are for, by their paths.
@@ -592,6 +596,8 @@ impl Config {
             tokens: Vec::new(),
             skills: None,
             memory: None,
+            recipes: None,
+            scripts: false,
             guide: GuideChoice::Usual,
             folders: BTreeMap::new(),
             sources: "Sources".to_owned(),

@@ -2,6 +2,7 @@
 
 use std::{
     cell::{Cell, LazyCell},
+    collections::BTreeMap,
     sync::{
         Arc,
         atomic::{AtomicU8, AtomicU64, Ordering},
@@ -10,11 +11,13 @@ use std::{
 };
 
 use jiff::Zoned;
+use lapidary_note::ContentHash;
 use lapidary_vault::{ElapsedTime, ScanStop, VaultPath};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AppFacts, AttachmentAccess, Catalogue, Interruption, ListedPrompt, MemoryBudget, OwnerSettings, Reason, VaultShape,
+    AppFacts, AttachmentAccess, Catalogue, Effect, Interruption, ListedPrompt, MemoryBudget, OwnerSettings, Reason,
+    VaultShape,
 };
 
 /// What a call has in addition to the vault. The same context and view give the same answer.
@@ -35,6 +38,8 @@ pub struct Context<'a> {
     pub owner: &'a OwnerSettings,
     /// How the owner wants the vaults to look.
     pub shape: &'a VaultShape,
+    /// For tools that make, show and run recipes.
+    pub recipes: RecipeAccess<'a>,
     /// For tools that read and add attachments.
     pub attachments: AttachmentAccess<'a>,
     /// When the call was made, in the owner's time zone. Few tools need it, and looking up a zone takes a while.
@@ -49,6 +54,28 @@ pub struct Context<'a> {
     pub app: Option<&'a dyn AppFacts>,
     /// For long work: tells a waiting caller how far it has come.
     pub progress: ShareReport<'a>,
+}
+
+/// What a call may know of recipes.
+#[derive(Clone, Copy, Default)]
+pub struct RecipeAccess<'a> {
+    /// The folder of the vaults that has them; without one there are none.
+    pub folder: Option<&'a VaultPath>,
+    /// What the owner approved here, by name, for a tool that needs it.
+    pub approved: Option<&'a BTreeMap<String, ContentHash>>,
+    /// Those that can be run, for a tool that needs them.
+    pub runnable: &'a [RunnableRecipe],
+}
+
+/// A recipe that the caller can run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunnableRecipe {
+    pub name: String,
+    pub vault: String,
+    pub description: String,
+    /// Like `title: text, limit?: number`.
+    pub arguments: String,
+    pub effect: Effect,
 }
 
 /// Reports the share of long work that is done, in per cent and each once. Only the share: a number of notes would

@@ -68,10 +68,15 @@ pub enum ToolGroup {
     Skill,
     /// What assistants remember, in a folder that the owner names; off until then.
     Memory,
+    /// Tools that people and assistants make, kept in a folder that the owner names; off until then.
+    Recipe,
+    /// Several calls that read, as one; off until the owner switches it on.
+    Script,
 }
 
 impl ToolGroup {
-    pub const ALL: [Self; 6] = [Self::Read, Self::Vault, Self::Edit, Self::Agent, Self::Skill, Self::Memory];
+    pub const ALL: [Self; 8] =
+        [Self::Read, Self::Vault, Self::Edit, Self::Agent, Self::Skill, Self::Memory, Self::Recipe, Self::Script];
 
     pub fn name(self) -> &'static str {
         match self {
@@ -81,6 +86,8 @@ impl ToolGroup {
             Self::Agent => "agent",
             Self::Skill => "skill",
             Self::Memory => "memory",
+            Self::Recipe => "recipe",
+            Self::Script => "script",
         }
     }
 }
@@ -163,4 +170,12 @@ pub struct ToolNeeds {
     pub log_lines: usize,
     /// The playbooks of all vaults, as far as the caller may see them.
     pub playbooks: bool,
+    /// Which recipes of the vault the owner has approved.
+    pub approved_recipes: bool,
+    /// The recipes of all vaults that the caller can run.
+    pub runnable_recipes: bool,
+}
+
+impl ToolNeeds {
+    pub const NONE: Self = Self { log_lines: 0, playbooks: false, approved_recipes: false, runnable_recipes: false };
 }

@@ -10,11 +10,13 @@ use crate::{
     declaration::{Effect, ToolKind, WireFamily},
     example::Example,
     lazy_schemas::ToolSchemas,
-    plan::{AnswerDraft, BatchPlan, CallBatch, CommitReport, Planned, PlannedChange, RelayedCall, ToolAnswer},
+    plan::{
+        AnswerDraft, BatchPlan, CallBatch, CallSteps, CommitReport, Planned, PlannedChange, RelayedCall, ToolAnswer,
+    },
     quote::Prose,
     schema,
     spec::ToolSpec,
-    tool_kinds::{ActionPlan, ActionTool, AgentTool, BatchTool, ReadTool, RelayTool, ToolPlan, WriteTool},
+    tool_kinds::{ActionPlan, ActionTool, AgentTool, BatchTool, ReadTool, RelayTool, StepsTool, ToolPlan, WriteTool},
 };
 
 /// A tool with its types erased, as the list holds it.
@@ -41,6 +43,7 @@ pub struct BatchedEntry<T>(pub T);
 pub struct AgentEntry<T>(pub T);
 pub struct RelayEntry<T>(pub T);
 pub struct ActionEntry<T>(pub T);
+pub struct StepsEntry<T>(pub T);
 
 impl<T: ReadTool> AnyTool for ReadEntry<T> {
     fn spec(&self) -> ToolSpec {
@@ -83,6 +86,8 @@ impl<T: WriteTool> AnyTool for WriteEntry<T> {
             restores: T::RESTORES,
             is_separable: T::IS_SEPARABLE,
             in_batches: T::IN_BATCHES,
+            keeps_recipes: T::KEEPS_RECIPES,
+            needs: T::NEEDS,
             deadline: T::DEADLINE,
             takes_target: T::TAKES_TARGET,
             dry_run: Some(T::DRY_RUN),
@@ -198,6 +203,42 @@ impl<T: BatchTool> AnyTool for BatchedEntry<T> {
             Ok(ToolAnswer { output: ReplyFacts::of(&output)?, text, blocks: Vec::new() })
         };
         Ok(Planned::Batch(CallBatch { steps, atomic, dry_run, finish: Box::new(finish) }))
+    }
+
+    fn examples(&self) -> Vec<Example> {
+        self.0.examples()
+    }
+}
+
+impl<T: StepsTool> AnyTool for StepsEntry<T> {
+    fn spec(&self) -> ToolSpec {
+        let derive = || ToolSchemas::derived::<T::Input>(schema::output::<T::Output>(T::EFFECT));
+        let family = T::DECLARATION.family;
+        // One that cannot write is a tool that reads, for every rule and profile.
+        let writes = T::EFFECT != Effect::Read;
+        ToolSpec {
+            dry_run: writes.then(|| family.dry_run()),
+            expected_hash: writes.then(|| family.expected_hash()),
+            needs: T::NEEDS,
+            ..ToolSpec::new(T::DECLARATION, if writes { ToolKind::Batch } else { ToolKind::Read }, T::EFFECT, derive)
+        }
+    }
+
+    fn plan(
+        &'static self,
+        context: &Context<'_>,
+        view: Option<&View>,
+        arguments: Map<String, Value>,
+    ) -> Result<Planned, Reason> {
+        let name = T::DECLARATION.name;
+        let view = view.ok_or_else(|| bug!("`{name}` was called without a vault"))?;
+        let plan = self.0.steps(context, view, parse(name, arguments)?)?;
+        let finish = |outcome, offered: OfferedTools<'_>| {
+            let output = self.0.finish(outcome);
+            let text = short_text(offered, T::DECLARATION.family, || self.0.text(&output));
+            Ok(ToolAnswer { output: ReplyFacts::of(&output)?, text, blocks: Vec::new() })
+        };
+        Ok(Planned::Steps(CallSteps { plan, may_write: T::EFFECT != Effect::Read, finish: Box::new(finish) }))
     }
 
     fn examples(&self) -> Vec<Example> {

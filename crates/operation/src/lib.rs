@@ -53,11 +53,13 @@ pub use catalogue::{
     Catalogue, CatalogueEntry, MissingSetting, NoSuchTool, OffReason, SelectionError, ToolSelection, ToolSet,
     ToolStanding,
 };
-pub use context::{Cancel, ChangeAuthor, ChangeOwnership, Context, ScanLimits, ShareReport, WalkCost};
+pub use context::{
+    Cancel, ChangeAuthor, ChangeOwnership, Context, RecipeAccess, RunnableRecipe, ScanLimits, ShareReport, WalkCost,
+};
 pub use declaration::{
     CORE_TOOLS, Declaration, Effect, PathArgument, PathRole, RestoreReach, ToolGroup, ToolKind, ToolNeeds, WireFamily,
 };
-pub use erased::{ActionEntry, AgentEntry, AnyTool, BatchedEntry, ReadEntry, RelayEntry, WriteEntry};
+pub use erased::{ActionEntry, AgentEntry, AnyTool, BatchedEntry, ReadEntry, RelayEntry, StepsEntry, WriteEntry};
 pub use example::{Example, ExampleResult};
 pub use facts::ReplyFacts;
 pub use json_text::{JsonTextError, json_text};
@@ -68,8 +70,9 @@ pub use payload::{
     OwnerGuide, PromptArgument, PromptsSeen, ReadPayload, ResourceBody, VaultState, VaultSurvey,
 };
 pub use plan::{
-    AnswerDraft, BatchOutcome, BatchPlan, BatchStep, CallBatch, CommitReport, FinishBatch, Planned, PlannedChange,
-    ProposalStep, RelayedCall, ShownProposal, StepAnswer, StepRefusal, ToolAnswer,
+    AnswerDraft, BatchOutcome, BatchPlan, BatchStep, CallBatch, CallSteps, CommitReport, FinishBatch, FinishSteps,
+    Planned, PlannedChange, ProposalStep, RelayedCall, ShownProposal, StepAnswer, StepCalls, StepRefusal, StepsOutcome,
+    StepsPlan, ToolAnswer,
 };
 pub use profile::{BUILT_IN_PROFILES, ProfileRules, ProfileView};
 pub use read_operation::{OpenedVaults, OperationDeclaration, ReadOperation, VaultChoice, VaultView};
@@ -80,7 +83,9 @@ pub use reason::{
 pub use renamed::{RENAMED_TOOLS, SuccessorTool, successor};
 pub use rest_payload::{RestOpenNote, RestPayload, RestPeriodic, RestPlace};
 pub use spec::ToolSpec;
-pub use tool_kinds::{ActionPlan, ActionTool, AgentTool, BatchTool, ReadTool, RelayTool, ToolPlan, WriteTool};
+pub use tool_kinds::{
+    ActionPlan, ActionTool, AgentTool, BatchTool, ReadTool, RelayTool, StepsTool, ToolPlan, WriteTool,
+};
 pub use vault_shape::{ShapeProblem, VaultShape};
 pub use wire::{
     RenderedReply, clip_diff, operation_error, refusal_data, render_answer, render_change, render_dry_run,

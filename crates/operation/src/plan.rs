@@ -1,6 +1,7 @@
 //! The results of planning a call, as values: the executor judges, asks, commits and completes the answer.
 
 use lapidary_note::ContentHash;
+use lapidary_recipe::{Recipe, RecipeName};
 use lapidary_vault::{ChangeSet, FileChange, Receipt, VaultPath};
 use serde_json::{Map, Value, json};
 
@@ -14,6 +15,8 @@ pub enum Planned {
     Batch(CallBatch),
     /// Another call, made in place of this one.
     Relay(RelayedCall),
+    /// Calls of other tools whose arguments depend on each other, planned as one change.
+    Steps(CallSteps),
 }
 
 /// The answer of a tool: facts for programs, and text for people where it has one.
@@ -121,6 +124,45 @@ pub struct CallBatch {
     pub atomic: bool,
     pub dry_run: bool,
     pub finish: FinishBatch,
+}
+
+/// What a tool that runs steps wants.
+pub struct StepsPlan {
+    /// Whose steps they are; a script has no name.
+    pub name: Option<RecipeName>,
+    pub recipe: Recipe,
+    pub arguments: Map<String, Value>,
+    pub dry_run: bool,
+}
+
+/// Builds the answer from the results of the steps.
+pub type FinishSteps = Box<dyn FnOnce(StepsOutcome, OfferedTools<'_>) -> Result<ToolAnswer, Reason>>;
+
+/// Calls whose arguments depend on each other, as one change.
+pub struct CallSteps {
+    pub plan: StepsPlan,
+    /// Whether a call that changes something may be among them.
+    pub may_write: bool,
+    pub finish: FinishSteps,
+}
+
+/// What became of the steps.
+#[derive(Debug)]
+pub struct StepsOutcome {
+    pub name: Option<RecipeName>,
+    pub dry_run: bool,
+    /// What is left to say.
+    pub answer: Value,
+    pub calls: Vec<StepCalls>,
+    /// How many files change.
+    pub files: usize,
+}
+
+/// How often a step called its tool.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StepCalls {
+    pub tool: &'static str,
+    pub calls: usize,
 }
 
 #[derive(Clone, Debug, PartialEq)]

@@ -16,12 +16,12 @@ pub struct ProfileRules {
 impl ProfileRules {
     /// Reads everything and changes nothing.
     pub fn reader() -> Self {
-        Self::groups(&["read", "vault", "agent"], Effect::Read)
+        Self::groups(&["read", "vault", "agent", "recipe", "script"], Effect::Read)
     }
 
     /// Changes notes in ways that can be undone.
     pub fn editor() -> Self {
-        Self::groups(&["read", "vault", "edit", "agent"], Effect::Write)
+        Self::groups(&["read", "vault", "edit", "agent", "recipe", "script"], Effect::Write)
     }
 
     /// Everything that the server offers.

@@ -25,6 +25,8 @@ pub struct ToolSpec {
     pub restores: RestoreReach,
     pub is_separable: bool,
     pub in_batches: bool,
+    /// Whether it makes or changes recipes.
+    pub keeps_recipes: bool,
     pub searches_by: &'static [&'static str],
     /// JSON pointer to the time limit in milliseconds that a call may set.
     pub deadline: Option<&'static str>,
@@ -52,6 +54,7 @@ impl ToolSpec {
             restores: RestoreReach::Nothing,
             is_separable: false,
             in_batches: false,
+            keeps_recipes: false,
             searches_by: &[],
             deadline: None,
             takes_target: false,

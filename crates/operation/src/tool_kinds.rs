@@ -8,7 +8,7 @@ use crate::{
     AppAction, AppFault, ContentBlock, Context, OfferedTools, Reason,
     declaration::{Declaration, Effect, RestoreReach, ToolNeeds},
     example::Example,
-    plan::{BatchOutcome, BatchPlan, CommitReport, ProposalStep, RelayedCall},
+    plan::{BatchOutcome, BatchPlan, CommitReport, ProposalStep, RelayedCall, StepsOutcome, StepsPlan},
 };
 
 /// A tool that only reads.
@@ -20,7 +20,7 @@ pub trait ReadTool: Send + Sync + 'static {
     const DEADLINE: Option<&'static str> = None;
     /// Whether it addresses a note by a target, which has its own reasons.
     const TAKES_TARGET: bool = false;
-    const NEEDS: ToolNeeds = ToolNeeds { log_lines: 0, playbooks: false };
+    const NEEDS: ToolNeeds = ToolNeeds::NONE;
     /// Whether it belongs to the command palette of the app, which the owner has to open.
     const IS_COMMAND: bool = false;
     type Input: DeserializeOwned + JsonSchema;
@@ -49,6 +49,9 @@ pub trait WriteTool: Send + Sync + 'static {
     const IS_SEPARABLE: bool = false;
     /// Whether `bulk_apply` may run it with others.
     const IN_BATCHES: bool = true;
+    /// Whether it makes or changes recipes: a person has to see each, whatever the rules say.
+    const KEEPS_RECIPES: bool = false;
+    const NEEDS: ToolNeeds = ToolNeeds::NONE;
     /// JSON pointer to the time limit in milliseconds that a call may set, if it can.
     const DEADLINE: Option<&'static str> = None;
     /// Whether it addresses a note by a target, which has its own reasons.
@@ -127,10 +130,28 @@ pub trait BatchTool: Send + Sync + 'static {
     fn examples(&self) -> Vec<Example>;
 }
 
+/// A tool that runs calls of others, with templates over the results of earlier ones. It only says which; the executor plans
+/// them on top of each other.
+pub trait StepsTool: Send + Sync + 'static {
+    const DECLARATION: Declaration;
+    /// The strongest that its calls can have.
+    const EFFECT: Effect;
+    const NEEDS: ToolNeeds = ToolNeeds::NONE;
+    type Input: DeserializeOwned + JsonSchema;
+    type Output: Serialize + JsonSchema;
+    fn steps(&self, context: &Context<'_>, view: &View, input: Self::Input) -> Result<StepsPlan, Reason>;
+    /// The answer, once all calls are planned.
+    fn finish(&self, outcome: StepsOutcome) -> Self::Output;
+    fn text(&self, _output: &Self::Output) -> Option<String> {
+        None
+    }
+    fn examples(&self) -> Vec<Example>;
+}
+
 /// A tool about the server itself, its tools and vaults: it needs no vault.
 pub trait AgentTool: Send + Sync {
     const DECLARATION: Declaration;
-    const NEEDS: ToolNeeds = ToolNeeds { log_lines: 0, playbooks: false };
+    const NEEDS: ToolNeeds = ToolNeeds::NONE;
     type Input: DeserializeOwned + JsonSchema;
     type Output: Serialize + JsonSchema;
     fn run(&self, context: &Context<'_>, input: Self::Input) -> Result<Self::Output, Reason>;

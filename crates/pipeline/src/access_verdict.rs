@@ -34,6 +34,8 @@ pub enum DecidedBy {
     Guide,
     /// It changes a schema, which is asked for unless a rule says otherwise in particular.
     SchemaFolder,
+    /// It makes or changes a recipe, which a person always sees first.
+    RecipeTool,
     /// The tool is off, or the path is closed.
     Refusal(Box<Reason>),
 }

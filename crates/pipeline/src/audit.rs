@@ -7,7 +7,8 @@ use std::{
 };
 
 use lapidary_note::ContentHash;
-use lapidary_tools::{AppAction, Interruption, Reason, ReasonKind, RenderedReply, WalkCost};
+use lapidary_recipe::RecipeName;
+use lapidary_tools::{AppAction, Interruption, Reason, ReasonKind, RenderedReply, StepCalls, WalkCost};
 use lapidary_vault::{FileChange, ScanStop, VaultNews, VaultPath, store::LogFile};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -40,6 +41,7 @@ fn line(execution: &Execution<'_>, outcome: &Outcome) -> String {
     line.put("profile", &execution.profile().name);
     line.put("tool", &execution.operation_name);
     line.put("via", &execution.via);
+    line.put("recipe", &execution.ran.recipe.as_ref().map(RecipeName::as_str));
     line.put("vault", &execution.vault.map(|served| served.vault.name()));
     let named = named(execution);
     line.put("file", &named.first());
@@ -60,6 +62,10 @@ fn line(execution: &Execution<'_>, outcome: &Outcome) -> String {
     }
     if execution.dry_run {
         line.put("dry_run", &true);
+    }
+    if !execution.ran.calls.is_empty() {
+        let one = |made: &StepCalls| json!({ "tool": made.tool, "calls": made.calls });
+        line.put("steps", &execution.ran.calls.iter().map(one).collect::<Vec<_>>());
     }
     if !refused_steps.is_empty() {
         let one = |(tool, kind): &(String, ReasonKind)| json!({ "tool": tool, "reason": kind.wire_code().id });

@@ -18,7 +18,7 @@ use crate::{
 const LOGGED: usize = 20;
 
 /// One step that can be carried out.
-struct PlannedStep {
+pub(crate) struct PlannedStep {
     draft: Box<dyn AnswerDraft>,
     repairs: Vec<String>,
     dry_run: &'static str,
@@ -86,7 +86,7 @@ pub(crate) fn plan<'a>(
 }
 
 /// One step under its own name: the tool must be on, its arguments valid, and its changes allowed.
-fn plan_step<'a>(
+pub(crate) fn plan_step<'a>(
     execution: &Execution<'a>,
     context: &Context<'_>,
     view: &View,
@@ -149,7 +149,7 @@ impl AnswerDraft for BatchDraft {
 }
 
 impl PlannedStep {
-    fn finish(self, learnt: &CommitReport<'_>) -> Result<StepAnswer, Reason> {
+    pub(crate) fn finish(self, learnt: &CommitReport<'_>) -> Result<StepAnswer, Reason> {
         let mut output = self.draft.finish(learnt)?.output.to_map();
         if !self.repairs.is_empty() {
             output.insert("notice".to_owned(), json!(format!("Arguments repaired: {}.", self.repairs.join("; "))));

@@ -18,6 +18,11 @@ const EXPECT: &str = "expect";
 const KEY: [&str; 2] = ["idempotency_key", "idempotencyKey"];
 const LONGEST_KEY: usize = 200;
 
+/// Whether an argument is one of these.
+pub(crate) fn is_bound(argument: &str) -> bool {
+    argument == EXPECT || KEY.contains(&argument)
+}
+
 /// The bounds of one call.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CallBounds {

@@ -12,6 +12,7 @@ mod ingesting;
 mod memories;
 mod owner_guide;
 mod query_texts;
+mod recipes;
 mod schemas;
 mod sources;
 mod upkeep;
@@ -83,7 +84,7 @@ fn examples_do_what_they_say() {
             let rules =
                 vec![ApprovalRule { tool: Some("schema_save".into()), ..ApprovalRule::any(RuleDecision::Allow) }];
             let shape = VaultShape::new(VaultPath::parse("Schemas").ok());
-            let server = TestSetup { app, rules, shape, ..TestSetup::default() }.serve(before);
+            let server = TestSetup { app, rules, shape, approves_recipes: true, ..TestSetup::default() }.serve(before);
             let is_alone = !matches!(gives, ExampleResult::After { .. });
             let gives = made_first(&server, gives);
             let mut changed = false;

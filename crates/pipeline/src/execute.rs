@@ -15,6 +15,7 @@ use tracing::Span;
 use crate::{
     Executor, FinishedStage, Invocation, Operation, Outcome,
     execution::{CallConclusion, Execution, StageFlow},
+    recipe_steps::as_run,
     shared_memory::MemoryAccount,
     stages::{FIND, NARROW, STAGES, check::argument_at, observe, record},
 };
@@ -195,6 +196,9 @@ fn effect_of(invocation: &Invocation) -> Effect {
 fn with_tool<T>(invocation: &Invocation, ask: impl FnOnce(&ToolSpec, &Map<String, Value>) -> T) -> Option<T> {
     let Operation::Tool { name, arguments } = &invocation.operation else { return None };
     let catalogue = &invocation.principal.profile().catalogue;
+    if let Some((tool, run)) = as_run(catalogue, name, arguments) {
+        return Some(ask(&catalogue.find(tool).ok()?.spec, &run));
+    }
     let entry = catalogue.find(name).ok()?;
     if entry.spec.kind != ToolKind::Relay {
         return Some(ask(&entry.spec, arguments));
@@ -202,6 +206,9 @@ fn with_tool<T>(invocation: &Invocation, ask: impl FnOnce(&ToolSpec, &Map<String
     // Repaired as they will be when it runs. Arguments that cannot be repaired will be refused, and lead nowhere.
     let checked = check_arguments(entry.spec.name(), entry.spec.input(), arguments.clone()).ok()?;
     let RelayedCall { tool, arguments } = entry.tool.relayed(&checked.arguments)?;
+    if let Some((tool, run)) = as_run(catalogue, &tool, &arguments) {
+        return Some(ask(&catalogue.find(tool).ok()?.spec, &run));
+    }
     Some(ask(&catalogue.find(&tool).ok()?.spec, &arguments))
 }
 

@@ -3,6 +3,7 @@
 use std::{cell::OnceCell, sync::Arc, time::SystemTime};
 
 use lapidary_note::ContentHash;
+use lapidary_recipe::RecipeName;
 use lapidary_tools::{
     AppAction, Cancel, CatalogueEntry, OfferedTools, OpenedVaults, PlannedChange, ProfileView, ReadOperation,
     ReadPayload, Reason, ReasonKind, RenderedReply, ToolSpec, VaultChoice, WalkCost, WireFamily, bug,
@@ -19,6 +20,7 @@ use crate::{
     confirmation::VerifiedToken,
     digest::digest,
     linked_places::LinkedPlaces,
+    recipe_steps::{RanSteps, as_run},
     repetition::{CallFingerprint, FilesRead},
     shared_memory::MemoryAccount,
 };
@@ -85,6 +87,10 @@ pub(crate) struct Execution<'a> {
     pub(crate) walked: Option<WalkCost>,
     /// The inputs of an answer.
     pub(crate) read: FilesRead,
+    /// What the steps of a recipe or a script did.
+    pub(crate) ran: RanSteps,
+    /// What is to be said about an approval of a recipe.
+    pub(crate) recipe_notice: Option<String>,
     /// Steps of a batch that failed.
     pub(crate) refused_steps: Vec<(String, ReasonKind)>,
     pub(crate) dry_run: bool,
@@ -173,6 +179,11 @@ impl<'a> Execution<'a> {
             }
             _ => None,
         };
+        // The name of a recipe stands for the tool that runs it.
+        let (name, given) = match as_run(&invocation.principal.profile().catalogue, &name, &given) {
+            Some((tool, run)) if matches!(invocation.operation, Operation::Tool { .. }) => (tool.to_owned(), run),
+            _ => (name, given),
+        };
         let approved = match &invocation.review {
             Some(OwnerReview::Approved { digest, .. }) => Some(*digest),
             Some(OwnerReview::Preview) | None => None,
@@ -214,6 +225,8 @@ impl<'a> Execution<'a> {
             kept_up: Vec::new(),
             walked: None,
             read: FilesRead::default(),
+            ran: RanSteps::default(),
+            recipe_notice: None,
             refused_steps: Vec::new(),
             dry_run: false,
             open_note: OnceCell::new(),
@@ -224,7 +237,7 @@ impl<'a> Execution<'a> {
         // stage.
         if let (Operation::Tool { name, .. }, catalogue) =
             (&invocation.operation, &invocation.principal.profile().catalogue)
-            && let Ok(entry) = catalogue.find(name)
+            && let Ok(entry) = catalogue.find(name).or_else(|_| catalogue.find(&execution.operation_name))
         {
             execution.family = entry.spec.declaration.family;
         }
@@ -277,10 +290,18 @@ impl<'a> Execution<'a> {
     pub(crate) fn known_name(&self) -> &str {
         match &self.invocation.operation {
             Operation::Tool { name, .. } => {
-                self.profile().catalogue.find(name).map_or("unknown", |entry| entry.spec.name())
+                let found = self.profile().catalogue.find(name);
+                // The name of a recipe is one of the vault, so the log of the program has that of the tool.
+                let found = found.or_else(|_| self.profile().catalogue.find(&self.operation_name));
+                found.map_or("unknown", |entry| entry.spec.name())
             }
             Operation::Read(operation) => operation.declaration().name,
         }
+    }
+
+    /// The name of what runs, for the owner: that of the recipe, or of the tool.
+    pub(crate) fn shown_name(&self) -> &str {
+        self.ran.recipe.as_ref().map_or(&self.operation_name, RecipeName::as_str)
     }
 
     pub(crate) fn found(&self) -> Result<FoundOperation<'a>, Reason> {
@@ -316,6 +337,7 @@ impl<'a> Execution<'a> {
         }
         notices.extend(self.lost_blocks.clone());
         notices.extend(self.shape_notice.clone());
+        notices.extend(self.recipe_notice.clone());
         if !self.kept_up.is_empty() {
             let kept: Vec<String> = self.kept_up.iter().map(|path| quoted_path(path).to_string()).collect();
             notices.push(format!("Kept up: {}.", kept.join(", ")));

@@ -54,6 +54,8 @@ pub struct ExecutorSetup {
     pub skills: Option<VaultPath>,
     /// The folder of the vaults in which assistants keep what they remember.
     pub memory: Option<VaultPath>,
+    /// The folder of the vaults that has recipes.
+    pub recipes: Option<VaultPath>,
     /// What the owner says about the vaults.
     pub owner: OwnerSettings,
     /// How the owner wants the vaults to look.

@@ -19,6 +19,7 @@ mod invocation;
 mod linked_places;
 mod owner_review;
 mod principal;
+mod recipe_steps;
 mod repetition;
 mod rule_files;
 mod shared_memory;

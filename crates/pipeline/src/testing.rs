@@ -6,13 +6,14 @@ use std::{
 };
 
 use lapidary_media::InProcessDecoder;
+use lapidary_recipe::RecipeName;
 use lapidary_tools::{
     AppBridge, ChangeAuthor, OwnerSettings, ProfileRules, ProfileView, ReadOperation, ReadPayload, Reason, ReasonKind,
-    ScanLimits, TOOL_SET, ToolSelection, VaultShape,
+    ScanLimits, TOOL_SET, ToolSelection, VaultShape, recipes,
 };
 use lapidary_vault::{
     ImportFolder, PathPrefix, Policy, Vault, VaultLimits, VaultPath,
-    store::{ApprovalQueue, LogFile, MemoryStore, StateFolder},
+    store::{ApprovalQueue, ApprovedRecipes, LogFile, MemoryStore, StateFolder},
 };
 use serde_json::{Map, Value};
 use tracing::{
@@ -51,6 +52,8 @@ pub(crate) struct TestSetup {
     pub(crate) scan: ScanLimits,
     pub(crate) app: Option<Arc<FakeApp>>,
     pub(crate) shape: VaultShape,
+    /// Whether the owner has approved the recipes that the vault begins with.
+    pub(crate) approves_recipes: bool,
     /// A folder from which files may be added.
     pub(crate) imports: Option<std::path::PathBuf>,
 }
@@ -73,6 +76,7 @@ impl Default for TestSetup {
             scan: ScanLimits::default(),
             app: None,
             shape: VaultShape::default(),
+            approves_recipes: false,
             imports: None,
         }
     }
@@ -89,6 +93,9 @@ impl TestSetup {
         let in_memory = Vault::new(VAULT.to_owned(), backend, self.policy.clone(), VaultLimits::default())
             .reading_documents(Arc::new(InProcessDecoder));
         let can_be_asked = self.can_be_asked;
+        if self.approves_recipes {
+            approve_recipes(&ApprovedRecipes::new(Arc::clone(&folder)), files);
+        }
         let executor = self.execute_on(in_memory, folder);
         TestServer { executor, store, can_be_asked, folders: [state, vault] }
     }
@@ -98,6 +105,7 @@ impl TestSetup {
         let served = ServedVault {
             vault: Arc::new(vault),
             log: LogFile::new(Arc::clone(&folder), AUDIT_FILE, 1 << 20),
+            recipes: ApprovedRecipes::new(Arc::clone(&folder)),
             waiting: ApprovalQueue::new(folder),
             app: self.app.map(|app| app as Arc<dyn AppBridge>),
         };
@@ -114,6 +122,7 @@ impl TestSetup {
             asks_before_deleting: self.asks_before_deleting,
             skills: VaultPath::parse("Skills").ok(),
             memory: VaultPath::parse("Memory").ok(),
+            recipes: VaultPath::parse("Recipes").ok(),
             owner: OwnerSettings {
                 guides: OwnerSettings::USUAL_GUIDES.iter().filter_map(|note| VaultPath::parse(note).ok()).collect(),
                 guide_bytes: 1 << 12,
@@ -141,6 +150,17 @@ impl TestSetup {
             clock: Clock::of_examples(),
         };
         Arc::new(Executor::new(setup).unwrap())
+    }
+}
+
+/// Approves every recipe among these files.
+pub(crate) fn approve_recipes(approved: &ApprovedRecipes, files: &[(&str, &str)]) {
+    for (path, text) in files {
+        let name = path.strip_prefix("Recipes/").and_then(|name| name.strip_suffix(".md")).and_then(RecipeName::parse);
+        let definition = lapidary_recipe::recipe_block(text).ok();
+        if let (Some(name), Some(definition)) = (name, definition) {
+            approved.approve(name.as_str(), recipes::approved_hash(&name, &definition)).unwrap();
+        }
     }
 }
 

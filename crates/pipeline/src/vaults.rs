@@ -5,7 +5,7 @@ use std::sync::Arc;
 use lapidary_tools::{AppBridge, Reason, clipped};
 use lapidary_vault::{
     Vault,
-    store::{ApprovalQueue, LogFile},
+    store::{ApprovalQueue, ApprovedRecipes, LogFile},
 };
 
 use crate::Grant;
@@ -15,6 +15,8 @@ pub struct ServedVault {
     pub vault: Arc<Vault>,
     pub log: LogFile,
     pub waiting: ApprovalQueue,
+    /// The recipes that the owner approved on this computer.
+    pub recipes: ApprovedRecipes,
     /// The Obsidian app, if it may be used; it is looked for when it is needed.
     pub app: Option<Arc<dyn AppBridge>>,
 }

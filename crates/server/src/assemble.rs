@@ -18,15 +18,15 @@ use lapidary_pipeline::{
 use lapidary_plugin::RemoteBackend;
 use lapidary_query::nearest;
 use lapidary_tools::{
-    AppBridge, AttachmentDecoder, BUILT_IN_PROFILES, Effect, NO_MEMORY, NO_SCHEMAS, NoDecoder, OwnerSettings,
+    AppBridge, AttachmentDecoder, BUILT_IN_PROFILES, Effect, MissingSetting, NO_MEMORY, NO_RECIPES, NO_SCHEMAS, NO_SCRIPTS, NoDecoder, OwnerSettings,
     ScanLimits, TOOLS, ToolSelection, VaultShape,
 };
 use lapidary_vault::{
     DocumentReader, FolderNames, GlobError, ImportFolder, InnerVault, PathGlobs, PathPrefix, Policy, ScopeError,
     SourceRules, Vault, VaultLimits, VaultPath,
     store::{
-        ApprovalQueue, DemoFolder, FolderStore, LogFile, PosixBackend, Retention, StateFolder, StateProblem,
-        SystemTrash, is_ours_alone, open_state_database, place_within,
+        ApprovalQueue, ApprovedRecipes, DemoFolder, FolderStore, LogFile, PosixBackend, Retention, StateFolder,
+        StateProblem, SystemTrash, is_ours_alone, open_state_database, place_within,
     },
 };
 
@@ -117,6 +117,11 @@ pub(crate) fn assemble(
     let mut served = chosen.iter().map(|vault| serve(vault, &chosen, &state, config, purpose, &model));
     let first = served.next().ok_or(StartError::NoVault)??;
     let vaults = ServedVaults::new(first, served.collect::<Result<_, _>>()?);
+    // The demo brings its recipes along, and they are ours, so they can be tried at once.
+    let recipes = config.recipes.as_deref().or(demo.as_ref().map(|_| demo::RECIPES));
+    if demo.is_some() {
+        demo::approve_recipes(vaults.first()).map_err(StartError::Demo)?;
+    }
     // The same for all grants; profiles and scopes narrow it further.
     let selection = ToolSelection {
         chosen: config.tools.include.clone().unwrap_or_default(),
@@ -124,10 +129,7 @@ pub(crate) fn assemble(
         read_only: config.access.read_only,
         commands: config.app.commands && config.app.is_used,
         dotted_names: config.tools.dotted_names,
-        not_set_up: [(config.memory.is_none(), NO_MEMORY), (config.schemas.is_none(), NO_SCHEMAS)]
-            .into_iter()
-            .filter_map(|(is_missing, setting)| is_missing.then_some(setting))
-            .collect(),
+        not_set_up: not_set_up(config, recipes),
     };
     let names: Vec<String> = vaults.iter().map(|served| served.vault.name().to_owned()).collect();
     let grants = GrantMaker::new(config, selection, names);
@@ -157,6 +159,7 @@ pub(crate) fn assemble(
         asks_before_deleting: config.ask_before_deleting,
         skills: vault_folder("skills_folder", "Skills", config.skills.as_deref())?,
         memory: vault_folder("memory_folder", "Memory", config.memory.as_deref())?,
+        recipes: vault_folder("recipe_folder", "Recipes", recipes)?,
         owner: owner_settings(config)?,
         shape: shape(config)?,
         decoder: decoders().pictures,
@@ -244,6 +247,7 @@ fn serve(
         vault: Arc::new(served.with_model(model.clone())),
         // Under the vault's own state, so that `lapidary log` of one vault shows nothing of another.
         log: LogFile::new(Arc::clone(&state), AUDIT_FILE, config.limits.audit_max_bytes),
+        recipes: ApprovedRecipes::new(Arc::clone(&state)),
         waiting: ApprovalQueue::new(state),
         app: app(vault, all.len() == 1, config),
     })
@@ -410,6 +414,17 @@ fn owner_settings(config: &lapidary_config::Config) -> Result<OwnerSettings, Sta
         folders: config.folders.iter().map(folder).filter_map(Result::transpose).collect::<Result<_, StartError>>()?,
         sources: vault_folder("sources_folder", "Sources", Some(&config.sources))?,
     })
+}
+
+/// Groups of tools that lack a setting without which they are off.
+fn not_set_up(config: &lapidary_config::Config, recipes: Option<&str>) -> Vec<MissingSetting> {
+    let lacking = [
+        (NO_MEMORY, config.memory.is_none()),
+        (NO_SCHEMAS, config.schemas.is_none()),
+        (NO_RECIPES, recipes.is_none()),
+        (NO_SCRIPTS, !config.scripts),
+    ];
+    lacking.into_iter().filter(|(_, lacks)| *lacks).map(|(setting, _)| setting).collect()
 }
 
 /// How the owner wants the vaults to look.

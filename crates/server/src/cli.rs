@@ -4,6 +4,7 @@ mod access_arguments;
 mod history_arguments;
 mod model_arguments;
 mod note_arguments;
+mod recipe_arguments;
 mod setup_arguments;
 mod tool_arguments;
 
@@ -34,6 +35,7 @@ pub(crate) use note_arguments::{
 };
 #[cfg(test)]
 pub(crate) use note_arguments::{NotePart, PrintedFormat};
+pub(crate) use recipe_arguments::{RecipeWord, Recipes};
 pub(crate) use setup_arguments::{
     CompletionArguments, ConfigArguments, ConfigWord, InstallArguments, ListArguments, UninstallArguments,
 };
@@ -58,6 +60,7 @@ pub(crate) enum Command {
     Daily(DailyArguments),
     Ingest(IngestArguments),
     Health(HealthArguments),
+    Recipes(Recipes),
     Search(Search),
     Query(QueryArguments),
     Tools(ToolsArguments),
@@ -151,6 +154,7 @@ enum CommandWord {
     Daily(DailyArguments),
     Ingest(IngestArguments),
     Health(HealthArguments),
+    Recipes(Recipes),
     Undo(UndoArguments),
     Console(ConsoleArguments),
     #[command(name = "log", visible_alias = "audit")]
@@ -326,6 +330,7 @@ impl CommandWord {
             Self::Daily(own) => Command::Daily(own),
             Self::Ingest(own) => Command::Ingest(own),
             Self::Health(own) => Command::Health(own),
+            Self::Recipes(own) => Command::Recipes(own),
             Self::Checkpoints(own) => Command::Checkpoints(own),
             Self::Approvals(own) => Command::Approvals(own),
             Self::Token(word) => Command::Token(word),

@@ -23,6 +23,7 @@ mod owner;
 mod progress;
 mod query;
 mod read_note;
+mod recipes;
 mod refusal_words;
 mod report;
 mod screen;
@@ -310,6 +311,7 @@ fn execute(
         Command::Daily(daily) => daily::run(daily, calls, screen),
         Command::Ingest(ingest) => ingest::run(ingest, calls, &surroundings.working_folder, screen),
         Command::Health(health) => health::run(health, calls, screen),
+        Command::Recipes(recipes) => recipes::run(recipes, calls, screen),
         Command::Search(search) => search::run(search, calls, screen),
         Command::Query(query) => query::run(query, calls, screen),
         Command::Tools(listing) => tools::run(listing.json, assembled, screen),
@@ -369,6 +371,15 @@ pub(crate) fn completed_notes(flags: &CommonFlags, typed: &str) -> Vec<String> {
         Ok(ReadPayload::Completed(completed)) => nearest_to(typed, completed.values),
         _ => Vec::new(),
     }
+}
+
+/// Names of recipes, by their notes.
+pub(crate) fn completed_recipes(flags: &CommonFlags) -> Vec<String> {
+    let name = |path: String| {
+        let file = path.rsplit('/').next().unwrap_or(&path);
+        lapidary_tools::recipes::RecipeName::parse(file.strip_suffix(".md")?).map(|name| name.to_string())
+    };
+    completed_notes(flags, "custom_").into_iter().filter_map(name).collect()
 }
 
 /// A shell replaces what is typed: with paths that start with it, or else with those whose name does, or else with the only

@@ -68,6 +68,11 @@ pub(crate) fn vaults() -> ArgValueCompleter {
     })
 }
 
+/// Names of recipes in the vault that the command line names so far.
+pub(crate) fn recipes() -> ArgValueCandidates {
+    ArgValueCandidates::new(|| candidates(commands::completed_recipes(&flags(environment::arguments()))))
+}
+
 pub(crate) fn tools() -> ArgValueCandidates {
     ArgValueCandidates::new(|| candidates(TOOLS.iter().map(|tool| tool.spec().name().to_owned()).collect()))
 }

@@ -7,6 +7,7 @@
 #![expect(clippy::disallowed_methods, reason = "the one room with a door to the disk")]
 
 mod approval_queue;
+mod approved_recipes;
 mod backend;
 mod cache;
 mod change_journal;
@@ -41,6 +42,7 @@ use steps::{
 use watch::{FolderWatch, WatchedFolders};
 
 pub use approval_queue::{ApprovalQueue, ApprovalState, WaitingName};
+pub use approved_recipes::ApprovedRecipes;
 pub use backend::PosixBackend;
 pub use cache::{CacheFile, CacheRow};
 pub use change_journal::{ChangeJournal, JournalDraft, JournalTurn, JournalledFile, OpenChange};

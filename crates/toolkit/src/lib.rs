@@ -49,6 +49,7 @@ pub mod property_kinds;
 pub mod query_text;
 pub mod querying;
 pub mod reading;
+pub mod recipes;
 pub mod references;
 pub mod related;
 pub mod remembering;

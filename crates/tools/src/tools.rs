@@ -4,11 +4,13 @@ mod agent;
 pub(crate) mod edit;
 mod memory;
 mod read;
+mod recipe;
+mod script;
 pub(crate) mod skill;
 mod vault;
 
 use lapidary_operation::{
-    ActionEntry, AgentEntry, AnyTool, BatchedEntry, MissingSetting, ReadEntry, RelayEntry, ToolSet, WriteEntry,
+    ActionEntry, AgentEntry, AnyTool, BatchedEntry, MissingSetting, ReadEntry, RelayEntry, ToolSet, WriteEntry, StepsEntry,
 };
 
 use crate::{definitions::definition, operations::INTERNAL};
@@ -16,6 +18,8 @@ use crate::{definitions::definition, operations::INTERNAL};
 /// The settings that some tools cannot do without.
 pub const NO_MEMORY: MissingSetting = MissingSetting { key: "memory_folder", needed_by: "memory" };
 pub const NO_SCHEMAS: MissingSetting = MissingSetting { key: "schema_folder", needed_by: "schema_save" };
+pub const NO_RECIPES: MissingSetting = MissingSetting { key: "recipe_folder", needed_by: "recipe" };
+pub const NO_SCRIPTS: MissingSetting = MissingSetting { key: "tools_script", needed_by: "script" };
 
 /// All tools, by group, in the order in which clients and the reference list them.
 pub const TOOLS: &[&dyn AnyTool] = &[
@@ -118,6 +122,13 @@ pub const TOOLS: &[&dyn AnyTool] = &[
     &ActionEntry(skill::obsidian_execute_command::ObsidianExecuteCommand),
     &ReadEntry(memory::memory_recall::MemoryRecall),
     &WriteEntry(memory::memory_save::MemorySave),
+    &ReadEntry(recipe::recipe_list::RecipeList),
+    &ReadEntry(recipe::recipe_show::RecipeShow),
+    &WriteEntry(recipe::recipe_create::RecipeCreate),
+    &WriteEntry(recipe::recipe_update::RecipeUpdate),
+    &WriteEntry(recipe::recipe_delete::RecipeDelete),
+    &StepsEntry(recipe::recipe_run::RecipeRun),
+    &StepsEntry(script::tools_script::ToolsScript),
 ];
 
 /// The same with their definitions, for the catalogue.

@@ -83,6 +83,23 @@ pub(super) const SETTINGS: &[Setting] = &[
         apply: |draft, given| vault_folder(&given.raw).map(|folder| draft.config.memory = folder),
     },
     Setting {
+        key: Some("recipe_folder"),
+        variable: Some("LAPIDARY_RECIPE_FOLDER"),
+        flag: None,
+        default: ShownDefault::Words("none"),
+        doc: "A folder of the vaults, like `Recipes`, whose notes are recipes: tools that people and assistants make of other tools. \
+              One runs only as you approved it on this computer. Without it, the tools for recipes are off.",
+        apply: |draft, given| vault_folder(&given.raw).map(|folder| draft.config.recipes = folder),
+    },
+    Setting {
+        key: Some("tools_script"),
+        variable: Some("LAPIDARY_TOOLS_SCRIPT"),
+        flag: None,
+        default: ShownDefault::Value("false"),
+        doc: "Whether `tools_script` is on: several calls that only read, with loops and filters, in one request.",
+        apply: |draft, given| toggle(&given.raw).map(|on| draft.config.scripts = on),
+    },
+    Setting {
         key: Some("schema_folder"),
         variable: Some("LAPIDARY_SCHEMA_FOLDER"),
         flag: None,

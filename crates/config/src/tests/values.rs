@@ -106,6 +106,8 @@ fn the_defaults_are_those_of_the_product() {
         tokens: vec![],
         skills: None,
         memory: None,
+        recipes: None,
+        scripts: false,
         guide: GuideChoice::Usual,
         folders: std::collections::BTreeMap::new(),
         sources: "Sources".into(),

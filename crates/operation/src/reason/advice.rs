@@ -40,8 +40,11 @@ pub(super) fn tool_off(off: &OffReason) -> String {
         OffReason::Excluded | OffReason::NotChosen | OffReason::Profile | OffReason::Scope => {
             "Use another tool, or ask the user to enable it."
         }
-        OffReason::NotSetUp(missing) => {
+        OffReason::NotSetUp(missing) if missing.key.ends_with("_folder") => {
             return format!("Ask the user to name a folder for it: the setting `{}`.", missing.key);
+        }
+        OffReason::NotSetUp(missing) => {
+            return format!("Use other tools, or ask the user to set `{}`.", missing.key);
         }
     };
     hint.to_owned()
@@ -62,6 +65,14 @@ pub(super) fn unknown_tool(name: Quoted<'_>, nearest: Option<Quoted<'_>>, offere
         }
         _ if offered.has("find_tool") => "Describe what you want to do to `find_tool`.".to_owned(),
         _ => "Use one of the tools in the list.".to_owned(),
+    }
+}
+
+pub(super) fn unknown_recipe(nearest: Option<Quoted<'_>>, offered: &OfferedTools<'_>) -> String {
+    match nearest {
+        Some(nearest) => format!("Did you mean {nearest}?"),
+        None if offered.has("recipe_list") => "`recipe_list` has the recipes of this vault.".to_owned(),
+        None => "Ask the user which one is meant.".to_owned(),
     }
 }
 

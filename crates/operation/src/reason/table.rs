@@ -145,6 +145,47 @@ reasons! { |offered|
             false => "Correct its property `schema`.",
         },
     }
+    RecipeMissing { name: String, nearest: Option<String> } => {
+        kinds: [RecipeMissing("recipe_missing", -32001, "NOT_FOUND", "There is no recipe of that name that the caller may read.")],
+        kind: ReasonKind::RecipeMissing,
+        message: format!("There is no recipe {name}."),
+        data: json!({ "recipe": name, "nearest": nearest }),
+        hint: advice::unknown_recipe(nearest, offered),
+    }
+    /// A definition that cannot be kept, or is in the folder and cannot be used.
+    RecipeInvalid { name: String, problems: Vec<ArgumentProblem> } => {
+        kinds: [RecipeInvalid("recipe_invalid", -32002, "INVALID_ARGS", "The definition of the recipe cannot be used. Nothing was changed.")],
+        kind: ReasonKind::RecipeInvalid,
+        message: words::recipe_problems(name, &problems),
+        data: json!({ "recipe": name, "problems": problems.iter().map(words::problem).collect::<Vec<_>>() }),
+        hint: match (offered.calls("recipe_create") || offered.calls("recipe_update"), offered.has("recipe_update")) {
+            (true, _) => "Correct the definition and send it again.",
+            (false, true) => "Correct it with `recipe_update`.",
+            (false, false) => "Tell the user.",
+        },
+    }
+    /// It is there, and the owner has not approved it as it is.
+    RecipeDisabled { name: String } => {
+        kinds: [RecipeDisabled("recipe_disabled", -32005, "PERMISSION_DENIED", "The owner has not approved the recipe as it is now: it came from elsewhere, or was changed. Nothing was changed.")],
+        kind: ReasonKind::RecipeDisabled,
+        message: format!("{name} is disabled: the owner has not approved it as it is now."),
+        data: json!({ "recipe": name }),
+        hint: "Ask the user to review it with `lapidary recipes approve`.",
+    }
+    /// A recipe or a script that cannot go on, by no fault of a tool.
+    RecipeStopped { step: Option<usize>, problem: Prose } => {
+        kinds: [RecipeFailed("recipe_failed", -32002, "INVALID_ARGS", "An expression of a recipe or script failed, a list was too long, or a value would have left the folder that the recipe names. Nothing was changed.")],
+        kind: ReasonKind::RecipeFailed,
+        message: match step {
+            Some(step) => format!("steps[{step}]: {problem}. Nothing was changed."),
+            None => format!("The answer cannot be made: {problem}. Nothing was changed."),
+        },
+        data: json!({ "index": step, "problem": problem.to_string() }),
+        hint: match offered.has("recipe_show") {
+            true => "Send other arguments; `recipe_show` shows the steps of a recipe.",
+            false => "Correct the step, or send other arguments.",
+        },
+    }
     NoteMissing { path: VaultPath, suggestions: Vec<VaultPath> } => {
         kinds: [NoteMissing("note_missing", -32001, "NOT_FOUND", "Nothing is at the path.")],
         kind: ReasonKind::NoteMissing,

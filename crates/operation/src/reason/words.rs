@@ -19,6 +19,15 @@ pub(super) fn summary(problems: &[&ArgumentProblem]) -> String {
     format!("Invalid arguments: {}.", problems.iter().map(one).collect::<Vec<_>>().join("; "))
 }
 
+pub(super) fn recipe_problems(name: Quoted<'_>, problems: &[&ArgumentProblem]) -> String {
+    let one = |problem: &&ArgumentProblem| match &problem.at[..] {
+        "" => problem.problem.to_string(),
+        at => format!("{}: {}", quoted(at), problem.problem),
+    };
+    let said: Vec<String> = problems.iter().take(NAMED_PROBLEMS).map(one).collect();
+    format!("The recipe {name} cannot be used: {}.", said.join("; "))
+}
+
 pub(super) fn no_checkpoint(given: Quoted<'_>) -> String {
     // Fewer characters are never looked up, so nothing is said about whether such a checkpoint exists.
     match given.raw().len() < SHORTEST_ID {

@@ -3,10 +3,12 @@
 use std::collections::BTreeSet;
 
 use lapidary_note::{ContentHash, counted};
+use lapidary_recipe::{Recipe, RecipeName};
 use lapidary_tools::{
-    AppAction, CatalogueEntry, Reason, bug, clip_diff,
+    AppAction, CatalogueEntry, Reason, ToolSpec, bug, clip_diff,
     fence::fenced,
     quote::{quoted, quoted_path, visible},
+    recipes,
 };
 use lapidary_vault::{Change, ChangeSet, VaultPath};
 
@@ -34,7 +36,11 @@ pub(crate) fn run(execution: &mut Execution<'_>) -> Result<StageFlow, Reason> {
     let served = execution.concerned_vault();
     let (digest, places, action) = (plan.digest(&plan.places), &plan.places, plan.change.action.as_ref());
     let subject = AskedSubject { digest, files: asked_change::files_of(changes, places) };
-    let question = ask(execution, entry, subject, |most| Ok(question(entry, served, changes, places, action, most)))?;
+    let name = execution.shown_name().to_owned();
+    let reviews = reviews(execution, &plan.specs, changes);
+    let question = ask(execution, entry, subject, |most| {
+        Ok(format!("{}{reviews}", question(&name, served, changes, places, action, most)))
+    })?;
     execution.plan = Some(plan);
     Ok(question.map_or(StageFlow::Next, |question| StageFlow::End(CallConclusion::Ask(question))))
 }
@@ -110,6 +116,26 @@ pub(super) fn of_file(execution: &Execution<'_>, reason: Reason) -> Reason {
     }
 }
 
+/// What recipes that are to be kept may do, each as a whole: a diff shows only what is different about them.
+fn reviews(execution: &Execution<'_>, tools: &[&ToolSpec], changes: &ChangeSet) -> String {
+    if !tools.iter().any(|tool| tool.keeps_recipes) {
+        return String::new();
+    }
+    let catalogue = &execution.profile().catalogue;
+    let review = |change: &Change| {
+        let name = RecipeName::parse(change.path().name().strip_suffix(".md")?)?;
+        let definition = recipes::definition_in(change.bytes())?;
+        let recipe = Recipe::parse(&definition).ok()?;
+        let facts = recipes::check(catalogue, &recipe, true).ok()?;
+        let review = recipes::review(&name, &recipe, &facts);
+        Some(format!(
+            "\n\nOnce approved, it runs without showing its steps again. {review}\n\n{}",
+            fenced(&visible(&definition))
+        ))
+    };
+    changes.changes.iter().filter_map(review).collect()
+}
+
 /// A path, and where a link takes it.
 fn shown_path(path: &VaultPath, places: &LinkedPlaces) -> String {
     match places.of_path(path) {
@@ -119,7 +145,7 @@ fn shown_path(path: &VaultPath, places: &LinkedPlaces) -> String {
 }
 
 fn question(
-    entry: &CatalogueEntry,
+    tool: &str,
     served: &ServedVault,
     changes: &ChangeSet,
     places: &LinkedPlaces,
@@ -127,7 +153,7 @@ fn question(
     most: usize,
 ) -> String {
     if let Some(action) = action.filter(|_| changes.is_empty()) {
-        return acting(entry, served, action);
+        return acting(tool, served, action);
     }
     if let Some(deletion) = deletion(served, changes, places) {
         return deletion;
@@ -138,8 +164,7 @@ fn question(
     let shown = clip_diff(&diff.text, most);
     let then = action.map_or(String::new(), |action| format!(", and then to {}", action.in_words()));
     format!(
-        "`{}` wants to change {} in the vault {}{then} (lines added: {}, removed: {}).\n\n{}",
-        entry.spec.name(),
+        "`{tool}` wants to change {} in the vault {}{then} (lines added: {}, removed: {}).\n\n{}",
         files.join(", "),
         quoted(served.vault.name()),
         diff.lines_added,
@@ -149,8 +174,8 @@ fn question(
 }
 
 /// What the app is about to do.
-fn acting(entry: &CatalogueEntry, served: &ServedVault, action: &AppAction) -> String {
-    let (tool, vault) = (entry.spec.name(), quoted(served.vault.name()));
+fn acting(tool: &str, served: &ServedVault, action: &AppAction) -> String {
+    let vault = quoted(served.vault.name());
     let warning = match action {
         AppAction::Open { .. } => "",
         AppAction::RunCommand(_) => " What a command does is not known here, and cannot be undone here.",

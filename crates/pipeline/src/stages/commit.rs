@@ -18,6 +18,7 @@ use crate::{
     execute::broken,
     execution::{ChangePlan, Execution, StageFlow},
     linked_places::LinkedPlaces,
+    recipe_steps::keep_approvals,
 };
 
 /// What the app gets to act, even if a change took nearly all of the time.
@@ -30,6 +31,7 @@ const PLANS: usize = 16;
 pub(crate) fn run(execution: &mut Execution<'_>) -> Result<StageFlow, Reason> {
     let Some(plan) = execution.plan.take() else { return Err(bug!("a change is made before it is planned")) };
     let shows_content = judge::on_showing(execution, &plan.specs) == RuleDecision::Allow;
+    let keeps_recipes = plan.specs.iter().any(|spec| spec.keeps_recipes);
     let ChangePlan { change, places, token, redeemed, rewritten, upkeep, .. } = plan;
     let PlannedChange { mut changes, action, draft, .. } = change;
     let (offered, proposal_token) = (execution.offered(), token.as_deref());
@@ -69,6 +71,11 @@ pub(crate) fn run(execution: &mut Execution<'_>) -> Result<StageFlow, Reason> {
             let vault = execution.concerned_vault().vault.name();
             execution.executor.history.wrote(&execution.principal().id, vault, &changes, execution.time);
             execution.receipt = receipt;
+            // A person has seen exactly these recipes.
+            if keeps_recipes && execution.approved.is_some() {
+                let (served, folder) = (execution.concerned_vault(), execution.setup().recipes.as_ref());
+                execution.recipe_notice = keep_approvals(served, folder, &changes);
+            }
             execution.report(CallProgress::Done);
             // A change that is made stays made, whatever the app says.
             let acted = action.map(|action| act(execution, action));
@@ -167,7 +174,7 @@ fn commit(
     places: &LinkedPlaces,
 ) -> Result<Receipt, CommitError> {
     let origin = ChangeOrigin {
-        tool: execution.operation_name.clone(),
+        tool: execution.shown_name().to_owned(),
         client: execution.principal().author.signature(),
         time: execution.setup().clock.now(),
         approval: execution.invocation.asked.as_ref().map(|asked| asked.request),

@@ -166,7 +166,7 @@ pub(crate) fn as_shown(execution: &Execution<'_>, tools: &[&ToolSpec], reason: R
 }
 
 /// A call that changes nothing, or only proposes, shows text of notes: that is reading, whichever tool it uses.
-pub(super) fn on_showing(execution: &Execution<'_>, tools: &[&ToolSpec]) -> RuleDecision {
+pub(crate) fn on_showing(execution: &Execution<'_>, tools: &[&ToolSpec]) -> RuleDecision {
     if !execution.profile().has(ToolGroup::Read) {
         return RuleDecision::Deny;
     }
@@ -248,6 +248,10 @@ pub(crate) fn judge(
     if asks_first && decision < RuleDecision::Ask {
         return Ok(Judgement { decision: RuleDecision::Ask, by: DecidedBy::DeletionSetting, places });
     }
+    // A recipe runs without showing its steps again, so a person sees each before it counts, whatever the rules allow.
+    if tools.iter().any(|tool| tool.keeps_recipes) && decision < RuleDecision::Ask {
+        return Ok(Judgement { decision: RuleDecision::Ask, by: DecidedBy::RecipeTool, places });
+    }
     // The guide steers assistants, so they do not write it unless a rule about it says so.
     if decision == RuleDecision::Allow && changes_guide(changes, tools, &places, scope, vault, setup) {
         return Ok(Judgement { decision: RuleDecision::Ask, by: DecidedBy::Guide, places });
@@ -270,7 +274,7 @@ pub(super) fn is_free_for_upkeep(execution: &Execution<'_>, tools: &[&ToolSpec],
         Ok(Judgement { by, .. }) => match by {
             DecidedBy::Rule(rule) => !setup.rules.names_path(rule),
             DecidedBy::NoRule | DecidedBy::Profile | DecidedBy::DeletionSetting => true,
-            DecidedBy::Guide | DecidedBy::SchemaFolder | DecidedBy::Refusal(_) => false,
+            DecidedBy::Guide | DecidedBy::SchemaFolder | DecidedBy::RecipeTool | DecidedBy::Refusal(_) => false,
         },
         Err(_) => false,
     }

@@ -1,12 +1,17 @@
 //! Stage 6: runs the operation, which answers or plans a change.
 
-use std::cell::{Cell, LazyCell};
+use std::{
+    cell::{Cell, LazyCell},
+    collections::BTreeMap,
+};
 
 use jiff::Zoned;
+use lapidary_note::ContentHash;
 use lapidary_tools::{
-    AppFacts, CatalogueEntry, Context, DiskFault, ListedPrompt, MemoryBudget, OpenedVaults, Planned, PlannedChange,
-    ProposalStep, ReadOperation, ReadPayload, Reason, RelayedCall, RestoreReach, ShareReport, ToolGroup, ToolNeeds,
-    ToolSpec, WalkCost, bug, prompts, render_answer, schema,
+    AppFacts, CatalogueEntry, CommitReport, Context, DiskFault, ListedPrompt, MemoryBudget, OpenedVaults, Planned,
+    PlannedChange, ProposalStep, ReadOperation, ReadPayload, Reason, RecipeAccess, RelayedCall, RestoreReach,
+    RunnableRecipe, ShareReport, ToolGroup, ToolNeeds, ToolSpec, WalkCost, bug, prompts, recipes, render_answer,
+    schema,
     upkeep::{self, UpkeepPlan},
 };
 use lapidary_vault::{Change, ChangeSet, VaultPath, View};
@@ -14,7 +19,7 @@ use serde_json::{Map, Value};
 
 use super::{check::bad_argument, judge};
 use crate::{
-    CallProgress, RuleDecision,
+    CallProgress, RuleDecision, ServedVault,
     approvals::PROPOSAL_OPEN,
     batch,
     call_bounds::earlier_answer,
@@ -23,6 +28,7 @@ use crate::{
     digest::digest,
     execution::{CallConclusion, ChangePlan, Execution, FoundOperation, StageFlow},
     linked_places::LinkedPlaces,
+    recipe_steps::{self, as_run},
     repetition::FilesRead,
 };
 
@@ -55,12 +61,16 @@ fn plan_tool<'a>(execution: &mut Execution<'a>, entry: &'a CatalogueEntry) -> Re
     let names = execution.setup().vaults.names(&execution.principal().grant);
     let walked = Cell::new(None);
     // Log and playbooks are read only for tools that declare the need.
-    let ToolNeeds { log_lines: lines, playbooks: needs_playbooks } = entry.spec.needs;
+    let ToolNeeds { log_lines: lines, playbooks: needs_playbooks, approved_recipes, runnable_recipes } =
+        entry.spec.needs;
     let log = if lines > 0 { log_lines(execution, lines)? } else { Vec::new() };
     let playbooks = if needs_playbooks { playbooks(execution, &names) } else { Vec::new() };
     let now = wall_clock(execution);
     let listener = share_listener(execution);
-    let context = context(execution, &names, &log, &playbooks, &walked, &now, &listener);
+    let approved = if approved_recipes { Some(recipes_approved(execution.concerned_vault())?) } else { None };
+    let runnable = if runnable_recipes { runnable(execution, &names) } else { Vec::new() };
+    let mut context = context(execution, &names, &log, &playbooks, &walked, &now, &listener);
+    (context.recipes.approved, context.recipes.runnable) = (approved.as_ref(), &runnable);
     let view = execution.view.take();
     let planned = entry.tool.plan(&context, view.as_ref(), execution.arguments.clone());
     // The cost of the walk is recorded even if the tool refuses.
@@ -87,6 +97,18 @@ fn plan_tool<'a>(execution: &mut Execution<'a>, entry: &'a CatalogueEntry) -> Re
             execution.walked = walked.get().or(execution.walked);
             planned?
         }
+        Planned::Steps(steps) => {
+            let view = view.as_ref().ok_or_else(|| bug!("steps were planned without a vault"))?;
+            let scope = execution.scope.clone().ok_or_else(|| bug!("steps were planned without a scope"))?;
+            let may_write = steps.may_write;
+            let planned = recipe_steps::plan(execution, &context, view, &scope, entry, steps);
+            execution.walked = walked.get().or(execution.walked);
+            let (change, specs) = planned?;
+            if !may_write {
+                return answer_of_script(execution, change);
+            }
+            (change, specs)
+        }
     };
     let tools: Vec<&ToolSpec> = std::iter::once(&entry.spec).chain(specs.iter().copied()).collect();
     execution.lost_blocks = match (&view, judge::on_showing(execution, &tools)) {
@@ -103,6 +125,43 @@ fn plan_tool<'a>(execution: &mut Execution<'a>, entry: &'a CatalogueEntry) -> Re
     execution.view = view;
     execution.report(CallProgress::Planned);
     Ok(StageFlow::Next)
+}
+
+/// A script only reads: its answer is complete.
+fn answer_of_script(execution: &mut Execution<'_>, change: PlannedChange) -> Result<StageFlow, Reason> {
+    execution.report(CallProgress::Done);
+    let offered = execution.offered();
+    let report = CommitReport { offered, receipt: None, proposal_token: None, acted: None, shows_content: true };
+    let answer = change.draft.finish(&report)?;
+    Ok(StageFlow::answer(render_answer(answer, &execution.notices())))
+}
+
+/// What the owner approved here. Without the state folder nothing counts as approved.
+fn recipes_approved(served: &ServedVault) -> Result<BTreeMap<String, ContentHash>, Reason> {
+    served.recipes.all().map_err(|error| {
+        tracing::warn!("the approvals of recipes cannot be read: {error}");
+        Reason::no_state()
+    })
+}
+
+/// The recipes of all vaults that the principal can run.
+fn runnable(execution: &Execution<'_>, names: &[String]) -> Vec<RunnableRecipe> {
+    let (setup, grant) = (execution.setup(), &execution.principal().grant);
+    let may_run = execution.profile().catalogue.find("recipe_run").is_ok_and(|entry| entry.authorize().is_ok());
+    if setup.recipes.is_none() || !may_run || setup.rules.on_looking(ToolGroup::Recipe) != RuleDecision::Allow {
+        return Vec::new();
+    }
+    let (walked, now, listener) = (Cell::new(None), wall_clock(execution), share_listener(execution));
+    let mut found = Vec::new();
+    for served in setup.vaults.granted(grant) {
+        let Ok(approved) = recipes_approved(served) else { continue };
+        let mut context = context(execution, names, &[], &[], &walked, &now, &listener);
+        context.recipes.approved = Some(&approved);
+        let view = execution.executor.view(served, grant);
+        // A vault that cannot be read has none; the others are still listed.
+        found.extend(view.and_then(|view| recipes::runnable(&context, &view)).into_iter().flatten());
+    }
+    found
 }
 
 /// The notice about block ids that the change loses. The change itself is not refused.
@@ -164,6 +223,8 @@ fn files_read(view: Option<&View>, answer: usize) -> FilesRead {
 /// Starts over with the named tool, under its own rules. The log records that one.
 fn relay(execution: &mut Execution<'_>, outer: &CatalogueEntry, call: RelayedCall) -> Result<StageFlow, Reason> {
     let RelayedCall { tool, arguments } = call;
+    let run = as_run(&execution.profile().catalogue, &tool, &arguments);
+    let (tool, arguments) = run.map_or((tool, arguments), |(run, arguments)| (run.to_owned(), arguments));
     let inner = super::find::named_tool(execution.profile(), &tool)?;
     // There is only one relay, so this is enough to keep the stages from starting over without end.
     if inner.spec.name() == outer.spec.name() {
@@ -252,6 +313,7 @@ fn context<'c>(
         memory: setup.memory.as_ref(),
         owner: &setup.owner,
         shape: &setup.shape,
+        recipes: RecipeAccess { folder: setup.recipes.as_ref(), ..RecipeAccess::default() },
         attachments: setup.attachments(),
         // Most tools never ask for the time, and the time zone costs a read of the disk.
         now: LazyCell::new(now),

@@ -19,6 +19,7 @@ fn vault_of(example: &Example) -> Vault {
     let vault = Vault::new(&[]);
     for (path, text) in example.before {
         vault.write(path, text.as_bytes());
+        vault.approve_recipe(path, text);
     }
     vault
 }
@@ -30,6 +31,8 @@ fn serve(vault: &Vault, arguments: &[&str], environment: &[(&str, &str)]) -> Ser
         ("LAPIDARY_APPROVAL_RULES", "allow path=Schemas"),
         ("LAPIDARY_MEMORY_FOLDER", "Memory"),
         ("LAPIDARY_SCHEMA_FOLDER", "Schemas"),
+        ("LAPIDARY_RECIPE_FOLDER", "Recipes"),
+        ("LAPIDARY_TOOLS_SCRIPT", "true"),
     ];
     vault.serve_with(arguments, &[&allow, environment].concat()).open(Era::Modern)
 }

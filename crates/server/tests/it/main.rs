@@ -60,6 +60,7 @@ mod protocol;
 mod queries;
 mod ranked;
 mod reasons;
+mod recipes;
 mod remote_vaults;
 mod resources;
 mod rest;

@@ -83,6 +83,8 @@ fn of_calls(tool: &str, argument: &str) -> Vec<Reason> {
         off(OffReason::Scope),
         off(OffReason::NotSetUp(crate::NO_MEMORY)),
         off(OffReason::NotSetUp(crate::NO_SCHEMAS)),
+        off(OffReason::NotSetUp(crate::NO_RECIPES)),
+        off(OffReason::NotSetUp(crate::NO_SCRIPTS)),
         off(OffReason::Commands),
         off(OffReason::OwnFolders),
         Reason::InsufficientScope { tool: word("file_replace") },
@@ -370,6 +372,15 @@ fn of_edits() -> Vec<Reason> {
     ];
     all.extend(edits.map(|error| Reason::EditRefused { path: path("a.md"), error }));
     all.extend([
+        Reason::RecipeMissing { name: word("custom_weekly"), nearest: Some(word("custom_weekly_review")) },
+        Reason::RecipeMissing { name: word("custom_weekly"), nearest: None },
+        Reason::RecipeInvalid {
+            name: word("custom_weekly"),
+            problems: vec![ArgumentProblem { at: word("steps[0]"), problem: "is required".into(), nearest: None }],
+        },
+        Reason::RecipeDisabled { name: word("custom_weekly") },
+        Reason::RecipeStopped { step: Some(1), problem: "the results of the steps are too large".into() },
+        Reason::RecipeStopped { step: None, problem: "the results of the steps are too large".into() },
         Reason::InStep {
             list: "edits",
             index: 2,

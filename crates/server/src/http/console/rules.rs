@@ -88,6 +88,7 @@ fn shown(AccessVerdict { effect, decision, by }: &AccessVerdict, rules: &[Approv
         DecidedBy::NoRule => "No rule is about it, so the user has to approve it.".to_owned(),
         DecidedBy::Profile => "The profile does not go that far.".to_owned(),
         DecidedBy::SchemaFolder => "It changes a schema, which is asked for.".to_owned(),
+        DecidedBy::RecipeTool => "It makes or changes a recipe, which is always asked for.".to_owned(),
         DecidedBy::DeletionSetting => "The setting ask_before_deleting decides.".to_owned(),
         DecidedBy::Guide => "It is your guide for assistants; a rule that names its path decides otherwise.".to_owned(),
         DecidedBy::Refusal(reason) => one_line(&reason.to_string()).replace('`', ""),

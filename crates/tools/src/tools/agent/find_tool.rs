@@ -7,7 +7,7 @@ use std::cmp::Reverse;
 
 use lapidary_operation::{
     AgentTool, Catalogue, CatalogueEntry, Context, Declaration, Example, ExampleResult, ListedPrompt, Reason,
-    ReasonKind, ToolGroup, ToolNeeds, ToolStanding, WireFamily, quote::quoted,
+    ReasonKind, RunnableRecipe, ToolGroup, ToolNeeds, ToolStanding, WireFamily, quote::quoted,
 };
 use lapidary_toolkit::query_text::check_length;
 use ranking::{ToolRanking, stems, wanted};
@@ -44,6 +44,9 @@ pub(crate) struct Output {
     /// The user's playbooks for such tasks; read one as a note.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     skills: Vec<FoundSkill>,
+    /// The user's own tools for such tasks.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    recipes: Vec<FoundRecipe>,
     /// Whether `call_tool` is available.
     #[serde(skip)]
     relays: bool,
@@ -61,6 +64,19 @@ struct FoundSkill {
     vault: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     description: Option<String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct FoundRecipe {
+    name: String,
+    effect: &'static str,
+    description: String,
+    /// Like `title: text, limit?: number`.
+    arguments: String,
+    /// If there are several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    vault: Option<String>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -101,7 +117,7 @@ impl AgentTool for FindTool {
         reasons: &[],
         words: "find search discover list tools, how do I, what can you do",
     };
-    const NEEDS: ToolNeeds = ToolNeeds { log_lines: 0, playbooks: true };
+    const NEEDS: ToolNeeds = ToolNeeds { playbooks: true, runnable_recipes: true, ..ToolNeeds::NONE };
     type Input = Input;
     type Output = Output;
 
@@ -109,11 +125,20 @@ impl AgentTool for FindTool {
         // Every word is compared with those of all tools.
         check_length(Self::DECLARATION.name, &input.query)?;
         let skills = skills(context, &input.query, input.limit.unwrap_or(SHOWN));
-        Ok(Output { skills, ..answer(context.catalogue, context.vaults, &input.query, input.limit) })
+        let recipes = recipes(context, &input.query, input.limit.unwrap_or(SHOWN));
+        Ok(Output { skills, recipes, ..answer(context.catalogue, context.vaults, &input.query, input.limit) })
     }
 
     fn text(&self, output: &Output) -> Option<String> {
         let mut text = output.tools();
+        if !output.recipes.is_empty() {
+            let how = if output.relays { "run them with `call_tool`" } else { "call them by name" };
+            text += &format!("\n\n**Recipes** (the user's own tools; {how})");
+            for FoundRecipe { name, effect, description, arguments, vault } in &output.recipes {
+                let place = vault.as_ref().map_or(String::new(), |vault| format!(" in the vault {}", quoted(vault)));
+                text += &format!("\n- {name}({arguments}) {effect}{place}: {}", quoted(description));
+            }
+        }
         if !output.skills.is_empty() {
             text += "\n\n**Playbooks** (notes; read one before you start)";
             for FoundSkill { path, vault, description, .. } in &output.skills {
@@ -175,6 +200,23 @@ fn skills(context: &Context<'_>, wish: &str, limit: usize) -> Vec<FoundSkill> {
     fitting.into_iter().take(limit).map(|(_, skill)| skill).collect()
 }
 
+/// The recipes whose name or description contains words of the request, best match first.
+fn recipes(context: &Context<'_>, wish: &str, limit: usize) -> Vec<FoundRecipe> {
+    let wanted = wanted(wish);
+    let mut fitting: Vec<(usize, FoundRecipe)> = Vec::new();
+    for recipe in context.recipes.runnable {
+        let words = format!("{} {}", recipe.name.replace('_', " "), recipe.description);
+        let common = if wish.trim() == recipe.name { usize::MAX } else { stems(&words).intersection(&wanted).count() };
+        if common > 0 {
+            let RunnableRecipe { name, vault, description, arguments, effect } = recipe.clone();
+            let vault = (context.vaults.len() > 1).then_some(vault);
+            fitting.push((common, FoundRecipe { name, effect: effect.name(), description, arguments, vault }));
+        }
+    }
+    fitting.sort_by_key(|(common, _)| Reverse(*common));
+    fitting.into_iter().take(limit).map(|(_, recipe)| recipe).collect()
+}
+
 fn answer(catalogue: &Catalogue, vaults: &[String], query: &str, limit: Option<usize>) -> Output {
     // The caller already has these two.
     let others = catalogue.on().filter(|entry| !["find_tool", "call_tool"].contains(&entry.spec.name()));
@@ -193,7 +235,7 @@ fn answer(catalogue: &Catalogue, vaults: &[String], query: &str, limit: Option<u
     let others = ranked.filter(|entry| entry.standing != ToolStanding::Listed).map(brief);
     let matches = best.into_iter().chain(others).take(limit.unwrap_or(SHOWN)).collect();
     let relays = catalogue.on().any(|entry| entry.spec.name() == "call_tool");
-    let mut output = Output { fits, matches, total, also_listed, skills: Vec::new(), relays };
+    let mut output = Output { fits, matches, total, also_listed, skills: Vec::new(), recipes: Vec::new(), relays };
     // A caller that sets a limit gets as many as it asked for, whatever they take.
     while limit.is_none() && output.matches.len() > 1 && output.tools().len() > BYTES {
         output.matches.pop();

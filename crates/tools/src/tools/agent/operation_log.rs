@@ -78,7 +78,7 @@ impl ReadTool for OperationLog {
         reasons: &[],
         words: "log history of calls, what did you do, who changed what and when, audit, errors, activity, what have we done in this session",
     };
-    const NEEDS: ToolNeeds = ToolNeeds { log_lines: LINES, playbooks: false };
+    const NEEDS: ToolNeeds = ToolNeeds { log_lines: LINES, ..ToolNeeds::NONE };
     type Input = Input;
     type Output = Output;
 

@@ -475,6 +475,7 @@ mod tests {
                 memory: None,
                 owner: &lapidary_operation::OwnerSettings::default(),
                 shape: &lapidary_operation::VaultShape::default(),
+                recipes: lapidary_operation::RecipeAccess::default(),
                 attachments: lapidary_operation::AttachmentAccess {
                     decoder: &lapidary_operation::NoDecoder,
                     imports: None,

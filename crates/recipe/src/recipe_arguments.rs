@@ -1,0 +1,77 @@
+//! The arguments that a recipe is called with, against its parameters.
+
+use lapidary_query::{bases_date_text, nearest};
+use serde_json::{Map, Value};
+
+use crate::{ParameterKind, Recipe, RecipeParameter, RecipeValues};
+
+/// What is wrong with an argument.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ArgumentFault {
+    pub name: String,
+    pub problem: &'static str,
+    /// The parameter that was probably meant.
+    pub nearest: Option<String>,
+}
+
+impl ParameterKind {
+    /// What a value has to be, for a sentence that begins with the name of the parameter.
+    fn refuses(self, value: &Value) -> Option<&'static str> {
+        let fits = match (self, value) {
+            (Self::Text | Self::Note | Self::Folder, Value::String(_))
+            | (Self::Number, Value::Number(_))
+            | (Self::Boolean, Value::Bool(_)) => true,
+            (Self::Date, Value::String(text)) => bases_date_text(text).is_some(),
+            (Self::List, Value::Array(items)) => items.iter().all(|item| !item.is_array() && !item.is_object()),
+            _ => false,
+        };
+        (!fits).then_some(match self {
+            Self::Text => "must be a text",
+            Self::Number => "must be a number",
+            Self::Boolean => "must be true or false",
+            Self::Date => "must be a date such as 2026-11-18",
+            Self::List => "must be a list of texts and numbers",
+            Self::Note => "must be the path of a note",
+            Self::Folder => "must be the path of a folder",
+        })
+    }
+}
+
+impl RecipeParameter {
+    pub(crate) fn refuses_default(&self) -> Option<&'static str> {
+        self.default.as_ref().filter(|value| !value.is_null()).and_then(|value| self.kind.refuses(value))
+    }
+}
+
+impl Recipe {
+    /// The values that a run starts with. Values are taken as they are: nothing in them is read as a template.
+    pub fn begin(&self, given: &Map<String, Value>) -> Result<RecipeValues, Vec<ArgumentFault>> {
+        let names = || self.parameters.iter().map(|parameter| parameter.name.as_str());
+        let unknown = given.keys().filter(|key| !names().any(|name| name == key.as_str()));
+        let mut faults: Vec<ArgumentFault> = unknown
+            .map(|key| ArgumentFault {
+                name: key.clone(),
+                problem: "is not a parameter of this recipe",
+                nearest: nearest(key, names()).map(str::to_owned),
+            })
+            .collect();
+        let mut values = RecipeValues::default();
+        for parameter in &self.parameters {
+            let value = given.get(&parameter.name).filter(|value| !value.is_null());
+            let problem = match (value, &parameter.default) {
+                (None, None) => Some("is required"),
+                (None, Some(default)) => values.set(&parameter.name, default).err().map(|_| "is too large"),
+                (Some(value), _) => parameter
+                    .kind
+                    .refuses(value)
+                    .or_else(|| values.set(&parameter.name, value).err().map(|_| "is too large")),
+            };
+            faults.extend(problem.map(|problem| ArgumentFault {
+                name: parameter.name.clone(),
+                problem,
+                nearest: None,
+            }));
+        }
+        if faults.is_empty() { Ok(values) } else { Err(faults) }
+    }
+}

@@ -1,0 +1,265 @@
+//! A recipe against the tools of a caller: every step is a tool that can be one, its arguments fit, and what it may do follows.
+
+use lapidary_note::quoted;
+use lapidary_operation::{
+    ArgumentProblem, Catalogue, CatalogueEntry, Effect, NoSuchTool, PathRole, Reason, ToolGroup, ToolKind, ToolNeeds,
+    check_arguments, quote::Prose,
+};
+use lapidary_recipe::{ParameterKind, Recipe, RecipeStep, TemplateShape, ValueTemplate};
+use lapidary_vault::VaultPath;
+use serde_json::{Map, Value, json};
+
+use crate::naming::is_bare_name;
+
+/// What follows from the steps of a recipe.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RecipeFacts {
+    /// The strongest of its steps.
+    pub effect: Effect,
+    /// Each once, in order.
+    pub tools: Vec<&'static str>,
+    /// Where it writes, as far as the recipe fixes it: a folder, or the template of a path.
+    pub places: Vec<String>,
+}
+
+/// What a tool is in a recipe.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StepUse {
+    Read,
+    Write,
+}
+
+/// The vault is that of the recipe.
+const VAULT: &str = "vault";
+const MOST_PROBLEMS: usize = 10;
+
+/// Whether a tool can be a step, and as what. Tools that run others cannot, nor those about recipes, the app or the log.
+pub fn step_use(entry: &CatalogueEntry) -> Option<StepUse> {
+    let spec = &entry.spec;
+    if entry.is_internal() || matches!(spec.declaration.group, ToolGroup::Recipe | ToolGroup::Script) {
+        return None;
+    }
+    match spec.kind {
+        ToolKind::Read if spec.effect == Effect::Read && spec.needs == ToolNeeds::NONE && !spec.is_command => {
+            Some(StepUse::Read)
+        }
+        ToolKind::Write if spec.in_batches && !spec.keeps_recipes => Some(StepUse::Write),
+        _ => None,
+    }
+}
+
+/// Checks all steps, with samples in the place of what is not known before it runs.
+pub fn check(catalogue: &Catalogue, recipe: &Recipe, may_write: bool) -> Result<RecipeFacts, Vec<ArgumentProblem>> {
+    let mut facts = RecipeFacts { effect: Effect::Read, tools: Vec::new(), places: Vec::new() };
+    let mut problems = Vec::new();
+    for (index, step) in recipe.steps.iter().enumerate() {
+        let at = format!("steps[{index}]");
+        match tool(catalogue, step, may_write) {
+            Err(problem) => problems.push(ArgumentProblem { at: format!("{at}.tool"), ..problem }),
+            Ok((entry, used)) => {
+                problems.extend(argument_problems(recipe, step, entry, &at));
+                problems.extend(path_problems(recipe, step, entry, &at));
+                if used == StepUse::Write {
+                    facts.effect = facts.effect.max(entry.spec.effect);
+                    places(step, entry, &mut facts.places);
+                }
+                if !facts.tools.contains(&entry.spec.name()) {
+                    facts.tools.push(entry.spec.name());
+                }
+            }
+        }
+    }
+    problems.truncate(MOST_PROBLEMS);
+    if problems.is_empty() { Ok(facts) } else { Err(problems) }
+}
+
+fn problem(at: &str, problem: impl Into<Prose>) -> ArgumentProblem {
+    ArgumentProblem { at: at.to_owned(), problem: problem.into(), nearest: None }
+}
+
+fn tool<'c>(
+    catalogue: &'c Catalogue,
+    step: &RecipeStep,
+    may_write: bool,
+) -> Result<(&'c CatalogueEntry, StepUse), ArgumentProblem> {
+    let name = quoted(&step.tool);
+    let entry = match catalogue.find(&step.tool) {
+        Ok(entry) if !entry.is_internal() => entry,
+        Ok(_) | Err(NoSuchTool { nearest: None }) => {
+            return Err(problem("", Prose::ours(format_args!("there is no tool {name}"))));
+        }
+        Err(NoSuchTool { nearest: Some(nearest) }) => {
+            let words = Prose::ours(format_args!("there is no tool {name}; did you mean `{nearest}`?"));
+            return Err(ArgumentProblem { nearest: Some(nearest.to_owned()), ..problem("", words) });
+        }
+    };
+    if entry.authorize().is_err() {
+        return Err(problem("", Prose::ours(format_args!("{name} is switched off"))));
+    }
+    match step_use(entry) {
+        Some(StepUse::Write) if !may_write => {
+            Err(problem("", Prose::ours(format_args!("{name} changes notes; here only tools that read can be steps"))))
+        }
+        Some(used) => Ok((entry, used)),
+        None => Err(problem("", Prose::ours(format_args!("{name} cannot be a step")))),
+    }
+}
+
+fn argument_problems(recipe: &Recipe, step: &RecipeStep, entry: &CatalogueEntry, at: &str) -> Vec<ArgumentProblem> {
+    let (spec, with) = (&entry.spec, format!("{at}.with"));
+    let mut problems = Vec::new();
+    let schema = spec.input();
+    let mut sampled = Map::new();
+    for (name, template) in &step.arguments {
+        if name == VAULT || spec.dry_run == Some(name) {
+            problems.push(problem(&format!("{with}.{name}"), "is decided for the whole recipe, not for a step"));
+            continue;
+        }
+        let wanted = schema.get("properties").and_then(|properties| properties.get(name));
+        sampled.insert(name.clone(), sample_of(recipe, &template.shape(), wanted));
+    }
+    if let Some(vaults) = schema.get("properties").and_then(|properties| properties.get(VAULT)) {
+        sampled.insert(VAULT.to_owned(), sample(vaults));
+    }
+    if let Err(Reason::InvalidArguments { problems: found, .. }) = check_arguments(spec.name(), schema, sampled) {
+        let placed = |found: ArgumentProblem| {
+            let at = if found.at.is_empty() { with.clone() } else { format!("{with}.{}", found.at) };
+            ArgumentProblem { at, ..found }
+        };
+        problems.extend(found.into_iter().map(placed));
+    }
+    problems
+}
+
+/// What a template may become: its own text, a value of the type of its parameter, or whatever the tool takes.
+fn sample_of(recipe: &Recipe, shape: &TemplateShape, schema: Option<&Value>) -> Value {
+    let fitting = || schema.map_or(Value::Null, sample);
+    match shape {
+        TemplateShape::Known(value) => value.clone(),
+        TemplateShape::Unknown => fitting(),
+        TemplateShape::Text => of_type(fitting(), json!("x")),
+        TemplateShape::Named(name) => {
+            let parameter = recipe.parameters.iter().find(|parameter| parameter.name == *name);
+            match parameter.map(|parameter| parameter.kind) {
+                None => fitting(),
+                Some(ParameterKind::Number) => of_type(fitting(), json!(1)),
+                Some(ParameterKind::Boolean) => of_type(fitting(), json!(true)),
+                Some(ParameterKind::List) => of_type(fitting(), json!(["x"])),
+                Some(ParameterKind::Text | ParameterKind::Date | ParameterKind::Note | ParameterKind::Folder) => {
+                    of_type(fitting(), json!("x"))
+                }
+            }
+        }
+        TemplateShape::List(items) => {
+            let each = schema.and_then(|schema| schema.get("items"));
+            items.iter().map(|item| sample_of(recipe, item, each)).collect()
+        }
+        TemplateShape::Object(fields) => {
+            // The alternative that has the fields that are there.
+            let has = |choice: &&Value| fields.iter().all(|(name, _)| choice["properties"].get(name).is_some());
+            let chosen = schema.map(|schema| alternatives(schema).find(has).unwrap_or(schema));
+            let field = |(name, field): &(String, TemplateShape)| {
+                let wanted = chosen.and_then(|schema| schema["properties"].get(name));
+                (name.clone(), sample_of(recipe, field, wanted))
+            };
+            Value::Object(fields.iter().map(field).collect())
+        }
+    }
+}
+
+/// A sample that fits the tool if it is of the type that the template has; that type otherwise, which the check refuses.
+fn of_type(fitting: Value, plain: Value) -> Value {
+    // A number is written where a text is wanted.
+    let is_written = fitting.is_string() && (plain.is_number() || plain.is_boolean());
+    let is_alike = std::mem::discriminant(&fitting) == std::mem::discriminant(&plain);
+    if is_alike || is_written { fitting } else { plain }
+}
+
+fn alternatives(schema: &Value) -> impl Iterator<Item = &Value> {
+    let choices = schema.get("anyOf").or_else(|| schema.get("oneOf")).and_then(Value::as_array);
+    std::iter::once(schema).chain(choices.into_iter().flatten())
+}
+
+/// Some value that a schema takes.
+fn sample(schema: &Value) -> Value {
+    if let Some(value) = schema.get("const") {
+        return value.clone();
+    }
+    if let Some(first) = schema.get("enum").and_then(Value::as_array).and_then(|values| values.first()) {
+        return first.clone();
+    }
+    let choices = schema.get("anyOf").or_else(|| schema.get("oneOf")).and_then(Value::as_array);
+    if let Some(choice) = choices.and_then(|choices| choices.iter().find(|choice| choice["type"] != "null")) {
+        return sample(choice);
+    }
+    let kind = match &schema["type"] {
+        Value::String(kind) => kind.as_str(),
+        Value::Array(kinds) => kinds.iter().filter_map(Value::as_str).find(|kind| *kind != "null").unwrap_or_default(),
+        _ => "",
+    };
+    match kind {
+        "integer" | "number" => schema.get("minimum").cloned().unwrap_or_else(|| json!(1)),
+        "boolean" => json!(true),
+        "array" => json!([schema.get("items").map_or(Value::Null, sample)]),
+        "object" => {
+            let required = schema.get("required").and_then(Value::as_array).into_iter().flatten();
+            let field = |name: &Value| {
+                let name = name.as_str()?;
+                Some((name.to_owned(), sample(schema["properties"].get(name)?)))
+            };
+            Value::Object(required.filter_map(field).collect())
+        }
+        _ => json!("x"),
+    }
+}
+
+/// Paths that no vault can have, and parameters that are no path.
+fn path_problems(recipe: &Recipe, step: &RecipeStep, entry: &CatalogueEntry, at: &str) -> Vec<ArgumentProblem> {
+    let mut problems = Vec::new();
+    for path in entry.spec.declaration.paths {
+        let Some(template) = ValueTemplate::at(&step.arguments, path.pointer) else { continue };
+        let place = format!("{at}.with{}", path.pointer.replace('/', "."));
+        match template.shape() {
+            TemplateShape::Known(Value::String(given))
+                if !given.is_empty() && !is_bare_name(&given) && VaultPath::parse(&given).is_err() =>
+            {
+                problems.push(problem(&place, "is not a path in a vault"));
+            }
+            TemplateShape::Named(name) => {
+                let parameter = recipe.parameters.iter().find(|parameter| parameter.name == name);
+                if path.role == PathRole::List && parameter.is_some_and(|found| found.kind == ParameterKind::Note) {
+                    problems.push(problem(&place, "is a folder, and the parameter is a note"));
+                }
+            }
+            _ => {}
+        }
+    }
+    problems
+}
+
+/// Where a step writes.
+fn places(step: &RecipeStep, entry: &CatalogueEntry, places: &mut Vec<String>) {
+    let written = entry.spec.declaration.paths.iter().filter(|path| path.role == PathRole::Write);
+    let mut found: Vec<String> = Vec::new();
+    for path in written {
+        let Some(template) = ValueTemplate::at(&step.arguments, path.pointer) else { continue };
+        found.push(match (template.shape(), template.fixed_start()) {
+            (TemplateShape::Known(Value::String(path)), _) => path,
+            (TemplateShape::Named(name), _) => format!("{{{{ {name} }}}}"),
+            // What is inserted behind the last slash cannot leave the folder.
+            (_, Some(start)) => match start.rsplit_once('/') {
+                Some((folder, _)) => format!("{folder}/…"),
+                None => format!("{start}…"),
+            },
+            _ => "notes that it finds".to_owned(),
+        });
+    }
+    if found.is_empty() {
+        found.push("notes that it finds".to_owned());
+    }
+    for place in found {
+        if !places.contains(&place) {
+            places.push(place);
+        }
+    }
+}

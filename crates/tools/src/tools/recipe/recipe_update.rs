@@ -1,0 +1,120 @@
+//! Changes a recipe.
+
+use lapidary_operation::{
+    Context, Declaration, Effect, Example, ExampleResult, Reason, ReasonKind, ToolGroup, ToolNeeds, ToolPlan,
+    WireFamily, WriteTool, quote::quoted,
+};
+use lapidary_toolkit::{hash, reading, recipes};
+use lapidary_vault::{Change, ChangeSet, ContentGuard, View};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+pub(crate) struct RecipeUpdate;
+
+/// Replace the definition of a recipe, which has the form of `recipe_create`. The text around it in its note stays. A person has
+/// to approve it.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct Input {
+    /// E.g. `custom_weekly_review`.
+    #[schemars(length(min = 1))]
+    name: String,
+    /// YAML, the whole of it.
+    #[schemars(length(min = 1))]
+    definition: String,
+    /// The `contentHash` of `recipe_show`.
+    #[serde(default)]
+    expected_hash: Option<String>,
+    /// Only show the diff.
+    #[serde(default)]
+    dry_run: bool,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Output {
+    name: String,
+    path: String,
+    effect: &'static str,
+    /// The tools that it calls.
+    tools: Vec<&'static str>,
+    dry_run: bool,
+}
+
+impl WriteTool for RecipeUpdate {
+    const DECLARATION: Declaration = Declaration {
+        name: "recipe_update",
+        dotted: None,
+        title: "Change a recipe",
+        family: WireFamily::Own,
+        group: ToolGroup::Recipe,
+        listed: false,
+        idempotent: true,
+        paths: &[],
+        reasons: &[
+            ReasonKind::RecipeMissing,
+            ReasonKind::RecipeInvalid,
+            ReasonKind::StalePrecondition,
+            ReasonKind::NoteMissing,
+        ],
+        words: "change update edit correct a recipe, another step in my custom tool, fix a macro",
+    };
+    const EFFECT: Effect = Effect::Write;
+    const IN_BATCHES: bool = false;
+    const KEEPS_RECIPES: bool = true;
+    const NEEDS: ToolNeeds = super::NEEDS;
+    type Input = Input;
+    type Output = Output;
+
+    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<ToolPlan<Output>, Reason> {
+        let kept = recipes::find(context, view, &input.name)?;
+        let expected = hash::expected(Self::DECLARATION.name, Self::EXPECTED_HASH, input.expected_hash.as_deref())?;
+        let before = reading::read(view, &kept.path)?;
+        hash::check(&kept.path, Self::EXPECTED_HASH, expected.as_ref(), Some(&before))?;
+        let definition = recipes::in_form(&input.definition);
+        let (_, facts) = recipes::checked(context, kept.name.as_str(), &definition)?;
+        let document = reading::editable(&kept.path, &before)?;
+        // A note without a definition gets one at its end.
+        let text = recipes::with_definition(document.shown(), &definition)
+            .unwrap_or_else(|| format!("{}\n\n{}", document.shown().trim_end(), recipes::block(&definition)));
+        let content = document.in_own_form(text.trim_start());
+        let guard = if expected.is_some() { ContentGuard::Caller } else { ContentGuard::Plan };
+        let output = Output {
+            name: kept.name.to_string(),
+            path: kept.path.to_string(),
+            effect: facts.effect.name(),
+            tools: facts.tools,
+            dry_run: input.dry_run,
+        };
+        let change = Change::Write { path: kept.path, before, guard, content };
+        Ok(ToolPlan { changes: ChangeSet::one(change), output, dry_run: input.dry_run })
+    }
+
+    fn text(&self, output: &Output) -> Option<String> {
+        let Output { name, effect, dry_run, path, .. } = output;
+        let done = if *dry_run { "Dry run: would change" } else { "Changed" };
+        Some(format!("{done} {name} ({effect}) in {}", quoted(path)))
+    }
+
+    fn examples(&self) -> Vec<Example> {
+        const NOTES: &[(&str, &str)] = &[("Recipes/custom_greet.md", super::GREET_NOTE)];
+        let other = super::GREET.replace("Hello", "Welcome");
+        vec![
+            Example {
+                says: "Another text, shown first",
+                before: NOTES,
+                input: json!({ "name": "custom_greet", "definition": other, "dryRun": true }),
+                gives: ExampleResult::Including(json!({ "name": "custom_greet", "effect": "write" })),
+                after: NOTES,
+            },
+            Example {
+                says: "One that does not exist",
+                before: NOTES,
+                input: json!({ "name": "custom_grate", "definition": other }),
+                gives: ExampleResult::Refusal(ReasonKind::RecipeMissing),
+                after: NOTES,
+            },
+        ]
+    }
+}

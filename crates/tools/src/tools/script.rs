@@ -1,0 +1,3 @@
+//! Several calls that read, as one.
+
+pub(super) mod tools_script;
