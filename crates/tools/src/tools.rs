@@ -10,7 +10,8 @@ pub(crate) mod skill;
 mod vault;
 
 use lapidary_operation::{
-    ActionEntry, AgentEntry, AnyTool, BatchedEntry, MissingSetting, ReadEntry, RelayEntry, ToolSet, WriteEntry, StepsEntry,
+    ActionEntry, AgentEntry, AnyTool, BatchedEntry, MissingSetting, ReadEntry, RelayEntry, StepsEntry, ToolSet,
+    WriteEntry,
 };
 
 use crate::{definitions::definition, operations::INTERNAL};
