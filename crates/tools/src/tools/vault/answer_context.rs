@@ -20,6 +20,7 @@ pub(crate) struct AnswerContext;
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Input {
+    /// In the user's words.
     question: String,
     /// About three other ways to say it; they help much.
     #[serde(default)]
