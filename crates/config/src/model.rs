@@ -47,6 +47,8 @@ pub struct Config {
     pub upkeep: UpkeepConfig,
     /// A folder outside the vaults whose files may be added to them; absolute.
     pub imports: Option<PathBuf>,
+    /// The name of the model that finds notes by meaning.
+    pub model: String,
     /// An absolute path outside every vault.
     pub state_dir: PathBuf,
     /// Files that decide about the server: settings, certificate and key. No caller may use one that is in a vault.
@@ -59,6 +61,11 @@ pub struct Config {
     pub client_token: Option<SecretText>,
     /// Where traces and metrics are sent, if anywhere.
     pub otlp: Option<OtlpSettings>,
+}
+
+impl Config {
+    /// The name of the model that is in the program.
+    pub const BUNDLED_MODEL: &str = "english";
 }
 
 /// Where a vault has the owner's guide.
@@ -588,6 +595,7 @@ impl Config {
             guide: GuideChoice::Usual,
             folders: BTreeMap::new(),
             sources: "Sources".to_owned(),
+            model: Self::BUNDLED_MODEL.to_owned(),
             schemas: None,
             upkeep: UpkeepConfig::default(),
             imports: None,

@@ -27,7 +27,7 @@ pub use model_error::ModelError;
 pub use model_folder::ModelFolder;
 pub use static_format::StaticModelParts;
 pub use static_model::StaticModel;
-pub use text_model::{ModelId, ModelKind, TextModel};
+pub use text_model::{ModelChoice, ModelId, ModelKind, TextModel};
 pub use transformer::{PoolingMode, TransformerModel, TransformerParts};
 pub use vector_table::{QueryVector, VectorTable};
 pub use word_pieces::WordPieces;

@@ -3,6 +3,7 @@
 use std::{sync::Arc, time::SystemTime};
 
 use lapidary_index::{IndexCache, VaultIndex};
+use lapidary_meaning::ModelChoice;
 use lapidary_note::ContentHash;
 use lapidary_query::nearest;
 use lapidary_search::{KeptVectors, MeaningKeeper, RankedIndexCache, SegmentCache};
@@ -88,6 +89,13 @@ impl Vault {
     /// A ranked search waits for the index, however long that takes: for one-time callers.
     pub fn waiting_for_index(self, waits_for_index: bool) -> Self {
         Self { waits_for_index, ..self }
+    }
+
+    /// The same vault, with the model that the owner chose for its search by meaning.
+    #[must_use]
+    pub fn with_model(self, choice: ModelChoice) -> Self {
+        self.search.meaning().choose(choice);
+        self
     }
 
     /// The same vault with others in its folders: what they close is closed through this one too.

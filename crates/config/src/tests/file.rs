@@ -30,6 +30,7 @@ skills_folder = "Skills"
 memory_folder = "Memory"
 guide_note = "Meta/Guide"
 sources_folder = "Read/"
+model = "minilm"
 schema_folder = "Schemas"
 import_folder = "~/Scans"
 pending_approvals = false
@@ -181,6 +182,7 @@ sampled = 0.25
     assert_eq!((config.transport, config.repetition.noticed), (Transport::Http, false));
     assert_eq!(config.state_dir, Path::new("/home/me/state"));
     assert_eq!(config.schemas.as_deref(), Some("Schemas"));
+    assert_eq!(config.model, "minilm");
     assert_eq!(config.upkeep.index_notes, ["Projects/Index.md", "Areas/README.md"]);
     assert_eq!(config.upkeep.log_note.as_deref(), Some("Log.md"));
     assert_eq!((config.access.source_paths, config.access.source_marks.len()), (vec!["Sources".to_owned()], 2));

@@ -109,6 +109,7 @@ fn the_defaults_are_those_of_the_product() {
         guide: GuideChoice::Usual,
         folders: std::collections::BTreeMap::new(),
         sources: "Sources".into(),
+        model: "english".into(),
         schemas: None,
         upkeep: UpkeepConfig::default(),
         imports: None,
@@ -673,4 +674,12 @@ fn marks_of_sources_are_tags_or_values() {
     assert_eq!(with("LAPIDARY_SOURCE_MARKS", "#source, status=final").access.source_marks.len(), 2);
     assert_holds(&refusal("LAPIDARY_SOURCE_MARKS", "source"), &["'source'", "#source"]);
     assert_holds(&refusal("LAPIDARY_LOG_NOTE", "a, b"), &["one note", "several"]);
+}
+
+#[test]
+fn a_model_has_the_name_of_a_folder() {
+    assert_eq!(with("LAPIDARY_MODEL", "all-minilm-l6-v2").model, "all-minilm-l6-v2");
+    for wrong in ["../secrets", ".hidden", "Two Words", "a/b"] {
+        assert_holds(&refusal("LAPIDARY_MODEL", wrong), &[wrong, "lapidary model list"]);
+    }
 }

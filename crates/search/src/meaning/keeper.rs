@@ -2,7 +2,7 @@
 
 use std::{
     sync::{
-        Arc,
+        Arc, OnceLock,
         atomic::{AtomicBool, Ordering},
     },
     thread,
@@ -10,7 +10,7 @@ use std::{
 };
 
 use lapidary_index::{GoOn, IndexError, VisibleFiles};
-use lapidary_meaning::{ModelKind, TextModel};
+use lapidary_meaning::{ModelChoice, ModelKind, TextModel};
 use lapidary_store::{VaultLimits, maintenance::run_aside};
 use parking_lot::Mutex;
 
@@ -36,6 +36,8 @@ pub struct MeaningKeeper {
     cache: Option<VectorCache>,
     /// Whether some are being made in the background.
     building: AtomicBool,
+    /// Which model makes them, if it is not the bundled one.
+    choice: OnceLock<ModelChoice>,
     /// How much memory they may take; with none, there is no search by meaning.
     room: u64,
 }
@@ -46,6 +48,7 @@ impl Default for MeaningKeeper {
             newest: Mutex::default(),
             cache: None,
             building: AtomicBool::new(false),
+            choice: OnceLock::new(),
             room: VaultLimits::default().max_vector_bytes,
         }
     }
@@ -78,7 +81,12 @@ impl MeaningKeeper {
     }
 
     pub(crate) fn model(&self) -> &'static TextModel {
-        TextModel::bundled()
+        self.choice.get().map_or_else(TextModel::bundled, ModelChoice::model)
+    }
+
+    /// Sets the model, once and before anything is searched.
+    pub fn choose(&self, choice: ModelChoice) {
+        self.choice.get_or_init(|| choice);
     }
 
     /// Whether a text is written in letters that the model was made for. The bundled one has seen English only: German
@@ -176,9 +184,12 @@ impl MeaningKeeper {
         self.cache.as_ref().filter(|_| self.is_on()).map(|cache| cache.kept(self.model()))
     }
 
-    /// How far it is for a caller; `None` if it was never needed. Nothing is made for that.
+    /// How far it is for a caller; `None` if it is off. Nothing is made for that, but what was kept counts.
     pub fn state(&self, files: &VisibleFiles) -> Option<MeaningState> {
-        let index = self.newest.try_lock()?.clone()?;
+        let index = match self.newest.try_lock().filter(|_| self.is_on())?.clone() {
+            Some(index) => index,
+            None => self.recall(files),
+        };
         let missing = self.missing(&index, files);
         let (notes, pieces) = index.counts(files);
         let (waiting, cut) = (missing.states.len(), index.cut(files));

@@ -6,7 +6,7 @@ use std::{
 };
 
 use lapidary_index::{FileState, Snapshot};
-use lapidary_meaning::{ByteVector, TextModel, VectorTable};
+use lapidary_meaning::{ByteVector, ModelKind, TextModel, VectorTable};
 use rayon::prelude::*;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -24,6 +24,14 @@ const ROW_BYTES: usize = 1 << 20;
 const MAX_ADDED_ROWS: usize = 64;
 /// Fewer notes are made sooner than a file is opened.
 const WORTH_KEEPING: usize = 200;
+
+/// What a transformer made is always kept: each piece takes it a tenth of a second.
+fn worth_keeping(model: &TextModel) -> usize {
+    match model.kind() {
+        ModelKind::Static => WORTH_KEEPING,
+        ModelKind::Transformer => 1,
+    }
+}
 
 /// What is kept of a vault, for its owner.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,7 +57,7 @@ impl VectorCache {
     }
 
     pub(super) fn recall(&self, snapshot: &Snapshot, model: &TextModel) -> VectorIndex {
-        if snapshot.len() < WORTH_KEEPING {
+        if snapshot.len() < worth_keeping(model) {
             return VectorIndex::default();
         }
         // No cache, an old one or a damaged one: then everything is computed.
@@ -85,7 +93,7 @@ impl VectorCache {
         let notes: Vec<(&Arc<FileState>, &Arc<NoteVectors>)> =
             index.notes().filter(|(_, vectors)| vectors.read_at != 0).collect();
         let unsaved: Vec<_> = notes.iter().filter(|(_, vectors)| !vectors.is_saved()).copied().collect();
-        if notes.len() < WORTH_KEEPING || unsaved.is_empty() {
+        if notes.len() < worth_keeping(model) || unsaved.is_empty() {
             return;
         }
         // If much is new, adding rows would only have to be rewritten soon.

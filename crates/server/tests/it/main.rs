@@ -40,6 +40,7 @@ mod local_doctor;
 mod logging;
 mod meaning;
 mod memory;
+mod models;
 mod moved_parts;
 mod next_steps;
 mod notes;
