@@ -17,8 +17,8 @@ use lapidary_pipeline::{
 use lapidary_plugin::RemoteBackend;
 use lapidary_query::nearest;
 use lapidary_tools::{
-    AppBridge, AttachmentDecoder, BUILT_IN_PROFILES, Effect, NoDecoder, OwnerSettings, ScanLimits, TOOLS, ToolGroup,
-    ToolSelection, VaultShape,
+    AppBridge, AttachmentDecoder, BUILT_IN_PROFILES, Effect, NO_MEMORY, NO_SCHEMAS, NoDecoder, OwnerSettings,
+    ScanLimits, TOOLS, ToolSelection, VaultShape,
 };
 use lapidary_vault::{
     DocumentReader, FolderNames, GlobError, ImportFolder, InnerVault, PathGlobs, PathPrefix, Policy, ScopeError,
@@ -122,7 +122,10 @@ pub(crate) fn assemble(
         read_only: config.access.read_only,
         commands: config.app.commands && config.app.is_used,
         dotted_names: config.tools.dotted_names,
-        not_set_up: if config.memory.is_none() { vec![ToolGroup::Memory] } else { Vec::new() },
+        not_set_up: [(config.memory.is_none(), NO_MEMORY), (config.schemas.is_none(), NO_SCHEMAS)]
+            .into_iter()
+            .filter_map(|(is_missing, setting)| is_missing.then_some(setting))
+            .collect(),
     };
     let names: Vec<String> = vaults.iter().map(|served| served.vault.name().to_owned()).collect();
     let grants = GrantMaker::new(config, selection, names);

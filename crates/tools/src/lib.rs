@@ -17,26 +17,26 @@ pub use lapidary_operation::{
     AppStatus, ArgumentProblem, AttachmentAccess, AttachmentDecoder, BUILT_IN_PROFILES, BatchOutcome, BatchStep,
     BlockKind, CORE_TOOLS, CallBatch, Cancel, Catalogue, CatalogueEntry, CaughtUnwind, ChangeAuthor, CheckedArguments,
     CheckpointHistory, CommitReport, CompletedValues, ContentBlock, ContentForm, Context, DiskFault, Effect, Example,
-    ExampleResult, FileSubscription, FilledPrompt, Interruption, ListedPrompt, MemoryBudget, MemoryLimits, NamedNotes,
-    NoDecoder, NoSuchTool, OffReason, OfferedTools, OmnisearchHit, OmnisearchMatch, OpenedVaults, OperationDeclaration,
-    OwnerGuide, OwnerSettings, PathRefusal, PathRole, Planned, PlannedChange, PluginManifest, ProfileRules,
-    ProfileView, PromptArgument, PromptsSeen, ProposalStep, ReadOperation, ReadPayload, Reason, ReasonKind,
-    RelayedCall, RenderedReply, ReplyFacts, ResourceBody, RestOpenNote, RestPayload, RestPeriodic, RestPlace,
-    RestoreReach, ScanLimits, SelectionError, ShareReport, ShownProposal, StepAnswer, StepRefusal, ToolAnswer,
-    ToolGroup, ToolKind, ToolNeeds, ToolSelection, ToolSpec, ToolStanding, VaultChoice, VaultShape, VaultState,
-    VaultSurvey, VaultView, WalkCost, WireFamily, bug, catch_panic, check_arguments, clip_diff, clipped, fence,
-    install_panic_hook, json_text, quote, refusal_data, render_answer, render_change, render_dry_run, render_refusal,
-    uri,
+    ExampleResult, FileSubscription, FilledPrompt, Interruption, ListedPrompt, MemoryBudget, MemoryLimits,
+    MissingSetting, NamedNotes, NoDecoder, NoSuchTool, OffReason, OfferedTools, OmnisearchHit, OmnisearchMatch,
+    OpenedVaults, OperationDeclaration, OwnerGuide, OwnerSettings, PathRefusal, PathRole, Planned, PlannedChange,
+    PluginManifest, ProfileRules, ProfileView, PromptArgument, PromptsSeen, ProposalStep, ReadOperation, ReadPayload,
+    Reason, ReasonKind, RelayedCall, RenderedReply, ReplyFacts, ResourceBody, RestOpenNote, RestPayload, RestPeriodic,
+    RestPlace, RestoreReach, ScanLimits, SelectionError, ShareReport, ShownProposal, StepAnswer, StepRefusal,
+    ToolAnswer, ToolGroup, ToolKind, ToolNeeds, ToolSelection, ToolSpec, ToolStanding, VaultChoice, VaultShape,
+    VaultState, VaultSurvey, VaultView, WalkCost, WireFamily, bug, catch_panic, check_arguments, clip_diff, clipped,
+    fence, install_panic_hook, json_text, quote, refusal_data, render_answer, render_change, render_dry_run,
+    render_refusal, uri,
 };
 pub use lapidary_toolkit::{lost_blocks, naming::is_bare_name, schema, upkeep};
 pub use operations::{
     CheckSubscriptions, CompletePath, CompletePrompt, ExportCheckpoints, FillPrompt, FindGuide, FindOpenNote,
     FindPeriodic, FindPlace, LegacyPatch, ListPrompts, NameNotes, PlainSearch, ReadGuides, ReadNote, ReadResource,
-    RestTags, RunDql, RunLogic, Subscribe, SurveyVault, WatchPrompts, document_map, file_version, legacy_map,
-    legacy_part, parse_instruction, section_of,
+    RestTags, RunDql, RunLogic, ShareSettings, Subscribe, SurveyVault, WatchPrompts, document_map, file_version,
+    legacy_map, legacy_part, parse_instruction, section_of,
 };
 pub use prompts::prompts;
 pub use resources::{
     FIXED_RESOURCES, FileTemplate, FixedResource, JSON, ResourceUri, VaultResource, media_type, shown_capabilities,
 };
-pub use tools::{TOOL_SET, TOOLS};
+pub use tools::{NO_MEMORY, NO_SCHEMAS, TOOL_SET, TOOLS};

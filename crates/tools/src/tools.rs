@@ -7,9 +7,15 @@ mod read;
 pub(crate) mod skill;
 mod vault;
 
-use lapidary_operation::{ActionEntry, AgentEntry, AnyTool, BatchedEntry, ReadEntry, RelayEntry, ToolSet, WriteEntry};
+use lapidary_operation::{
+    ActionEntry, AgentEntry, AnyTool, BatchedEntry, MissingSetting, ReadEntry, RelayEntry, ToolSet, WriteEntry,
+};
 
 use crate::{definitions::definition, operations::INTERNAL};
+
+/// The settings that some tools cannot do without.
+pub const NO_MEMORY: MissingSetting = MissingSetting { key: "memory_folder", needed_by: "memory" };
+pub const NO_SCHEMAS: MissingSetting = MissingSetting { key: "schema_folder", needed_by: "schema_save" };
 
 /// All tools, by group, in the order in which clients and the reference list them.
 pub const TOOLS: &[&dyn AnyTool] = &[

@@ -6,7 +6,7 @@ use lapidary_note::{ContentHash, EditError, ExpectedHash, PatchError, PatchMisma
 use lapidary_operation::{
     AppFault, AppNeed, ArchiveProblem, ArgumentProblem, BlockCandidate, DecodeFault, DiskFault, FilePart,
     HeadingCandidate, Interruption, NameWanted, NearText, OffReason, PartCandidates, PathRefusal, Reason, ShapeProblem,
-    TaskCandidate, ToolGroup, bug, quote::Prose,
+    TaskCandidate, bug, quote::Prose,
 };
 use lapidary_vault::{JoinError, PathDenied, PathError, PathPrefix, VaultPath, store::RemoteFault};
 
@@ -81,7 +81,8 @@ fn of_calls(tool: &str, argument: &str) -> Vec<Reason> {
         off(OffReason::NotChosen),
         off(OffReason::Profile),
         off(OffReason::Scope),
-        off(OffReason::NotSetUp(ToolGroup::Memory)),
+        off(OffReason::NotSetUp(crate::NO_MEMORY)),
+        off(OffReason::NotSetUp(crate::NO_SCHEMAS)),
         off(OffReason::Commands),
         off(OffReason::OwnFolders),
         Reason::InsufficientScope { tool: word("file_replace") },
@@ -139,7 +140,6 @@ fn of_paths() -> Vec<Reason> {
             ],
         },
         Reason::SchemaInvalid { path: path("Schemas/a.md"), problem: "`for` is missing".into() },
-        Reason::SchemasOff { tool: "schema_save" },
         Reason::NoteMissing { path: path("a.md"), suggestions: Vec::new() },
         Reason::NoteMissing { path: path("a.md"), suggestions: vec![path("A.md"), path("b/a.md")] },
         Reason::AmbiguousPath { path: path("a.md"), matches: vec![path("A.md"), path("á.md")] },
@@ -163,11 +163,15 @@ fn of_paths() -> Vec<Reason> {
 fn of_the_app() -> Vec<Reason> {
     let faults = [
         AppFault::NotSetUp,
+        AppFault::PluginOff,
+        AppFault::PluginUnready,
+        AppFault::KeyMissing,
         AppFault::SwitchedOff,
         AppFault::Unreachable,
         AppFault::CertificateRejected,
         AppFault::KeyRejected,
         AppFault::TimedOut,
+        AppFault::NoAppThere,
         AppFault::NotOffered,
         AppFault::Failing { status: Some(503) },
         AppFault::Failing { status: None },
@@ -176,6 +180,7 @@ fn of_the_app() -> Vec<Reason> {
     for need in [AppNeed::ListCommands, AppNeed::RunCommand, AppNeed::Omnisearch] {
         all.extend([AppFault::Unreachable, AppFault::TimedOut].map(|fault| Reason::AppUnavailable { fault, need }));
     }
+    all.push(Reason::AppUnavailable { fault: AppFault::CommandsOffThere, need: AppNeed::ListCommands });
     all.push(Reason::CommandUnknown { command: word("editor:bold"), nearest: names(&["editor:toggle-bold"]) });
     all.push(Reason::CommandUnknown { command: word("make-coffee"), nearest: Vec::new() });
     all
@@ -200,6 +205,7 @@ fn of_files() -> Vec<Reason> {
         (Some("a.md"), ArchiveProblem::NotAFile),
         (Some("../a.md"), ArchiveProblem::Name),
         (Some("a.md"), ArchiveProblem::Twice),
+        (None, ArchiveProblem::Overlap),
         (None, ArchiveProblem::TooManyEntries { limit: 2 }),
         (Some("a.md"), ArchiveProblem::Ratio),
         (None, ArchiveProblem::Empty),
