@@ -467,7 +467,7 @@ fn a_server_without_the_app_opens_nothing_and_has_no_commands() {
         let mut command = vault.computer.configured(&vault.rest.addresses[0], "a-key-of-the-plugin-0123456789", "");
         String::from_utf8(command.arg(word).output().unwrap().stdout).unwrap()
     };
-    // It has a version of Obsidian for programs that want one, and nobody is told that Obsidian runs.
+    // It has a version of Obsidian for programs that want one, and no person is told that Obsidian runs.
     for word in ["doctor", "status"] {
         let said = said(word);
         assert!(said.contains("`lapidary serve --rest` answers") && !said.contains("1.12.7"), "{word}: {said}");
