@@ -91,6 +91,8 @@ pub struct ToolSelection {
     pub dotted_names: bool,
     /// Groups that lack a setting without which they could do nothing.
     pub not_set_up: Vec<ToolGroup>,
+    /// Tools that lack one, where the rest of the group does not.
+    pub not_set_up_tools: Vec<&'static str>,
 }
 
 impl ToolSelection {
@@ -292,7 +294,7 @@ fn standing(
         ToolStanding::Off(OffReason::ReadOnly)
     } else if spec.is_command && !selection.commands {
         ToolStanding::Off(OffReason::Commands)
-    } else if selection.not_set_up.contains(&group) {
+    } else if selection.not_set_up.contains(&group) || selection.not_set_up_tools.contains(&spec.name()) {
         ToolStanding::Off(OffReason::NotSetUp(group))
     } else if excluded.iter().any(|choice| choice.covers(spec)) {
         ToolStanding::Off(OffReason::Excluded)

@@ -68,10 +68,12 @@ pub enum ToolGroup {
     Skill,
     /// What assistants remember, in a folder that the owner names; off until then.
     Memory,
+    /// Pages of the web, at hosts that the owner names; off until then.
+    Web,
 }
 
 impl ToolGroup {
-    pub const ALL: [Self; 6] = [Self::Read, Self::Vault, Self::Edit, Self::Agent, Self::Skill, Self::Memory];
+    pub const ALL: [Self; 7] = [Self::Read, Self::Vault, Self::Edit, Self::Agent, Self::Skill, Self::Memory, Self::Web];
 
     pub fn name(self) -> &'static str {
         match self {
@@ -81,6 +83,7 @@ impl ToolGroup {
             Self::Agent => "agent",
             Self::Skill => "skill",
             Self::Memory => "memory",
+            Self::Web => "web",
         }
     }
 }

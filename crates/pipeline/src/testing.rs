@@ -8,7 +8,7 @@ use std::{
 use lapidary_media::InProcessDecoder;
 use lapidary_tools::{
     AppBridge, ChangeAuthor, OwnerSettings, ProfileRules, ProfileView, ReadOperation, ReadPayload, Reason, ReasonKind,
-    ScanLimits, TOOL_SET, ToolSelection, VaultShape,
+    ScanLimits, TOOL_SET, ToolSelection, VaultShape, WebAccess,
 };
 use lapidary_vault::{
     ImportFolder, PathPrefix, Policy, Vault, VaultLimits, VaultPath,
@@ -25,6 +25,7 @@ use crate::{
     GrantLookup, Invocation, Outcome, Principal, RepetitionLimits, ServedVault, ServedVaults,
     execution::{CallConclusion, Execution, StageFlow},
     fake_app::FakeApp,
+    fake_web::FakeWeb,
     stages::STAGES,
 };
 
@@ -50,6 +51,7 @@ pub(crate) struct TestSetup {
     pub(crate) memory_bytes: u64,
     pub(crate) scan: ScanLimits,
     pub(crate) app: Option<Arc<FakeApp>>,
+    pub(crate) web: Option<Arc<FakeWeb>>,
     pub(crate) shape: VaultShape,
     /// A folder from which files may be added.
     pub(crate) imports: Option<std::path::PathBuf>,
@@ -72,6 +74,7 @@ impl Default for TestSetup {
             memory_bytes: 1 << 28,
             scan: ScanLimits::default(),
             app: None,
+            web: None,
             shape: VaultShape::default(),
             imports: None,
         }
@@ -121,6 +124,7 @@ impl TestSetup {
             },
             shape: self.shape,
             decoder: Arc::new(InProcessDecoder),
+            web: self.web.map(|web| web as Arc<dyn WebAccess>),
             imports: self.imports.map(ImportFolder::new),
             limits: CallLimits {
                 max_file_bytes: self.max_file_bytes,

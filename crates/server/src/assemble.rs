@@ -18,7 +18,7 @@ use lapidary_plugin::RemoteBackend;
 use lapidary_query::nearest;
 use lapidary_tools::{
     AppBridge, AttachmentDecoder, BUILT_IN_PROFILES, Effect, NoDecoder, OwnerSettings, ScanLimits, TOOLS, ToolGroup,
-    ToolSelection, VaultShape,
+    ToolSelection, VaultShape, WebAccess,
 };
 use lapidary_vault::{
     FolderNames, GlobError, ImportFolder, InnerVault, PathGlobs, PathPrefix, Policy, ScopeError, SourceRules, Vault,
@@ -35,6 +35,7 @@ use crate::{
     grants::{GrantError, GrantMaker, prefixes},
     http::{ConfiguredClient, KnownClient},
     remote_vault,
+    web_fetcher::WebFetcher,
 };
 
 /// The database of tokens, in the state folder.
@@ -123,6 +124,7 @@ pub(crate) fn assemble(
         commands: config.app.commands && config.app.is_used,
         dotted_names: config.tools.dotted_names,
         not_set_up: if config.memory.is_none() { vec![ToolGroup::Memory] } else { Vec::new() },
+        not_set_up_tools: WebFetcher::tools_without(&config.web),
     };
     let names: Vec<String> = vaults.iter().map(|served| served.vault.name().to_owned()).collect();
     let grants = GrantMaker::new(config, selection, names);
@@ -155,6 +157,7 @@ pub(crate) fn assemble(
         owner: owner_settings(config)?,
         shape: shape(config)?,
         decoder: decoder(),
+        web: WebFetcher::of(&config.web).map(|web| Arc::new(web) as Arc<dyn WebAccess>),
         imports: config.imports.clone().map(ImportFolder::new),
         limits: limits(config),
         clock: Clock::system(),

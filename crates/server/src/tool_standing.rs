@@ -16,6 +16,9 @@ pub(crate) fn in_words(standing: ToolStanding) -> (&'static str, &'static str) {
         ToolStanding::Off(OffReason::OwnFolders) => ("off", "not for callers with folders of their own"),
         ToolStanding::Off(OffReason::Scope) => ("off", "not covered by the scopes of the token"),
         ToolStanding::Off(OffReason::NotSetUp(ToolGroup::Memory)) => ("off", "not set up; name a memory_folder"),
+        ToolStanding::Off(OffReason::NotSetUp(ToolGroup::Web)) => {
+            ("off", "not set up; open hosts with web.hosts, or name web.search_url")
+        }
         ToolStanding::Off(OffReason::NotSetUp(_)) => ("off", "not set up"),
         ToolStanding::Off(OffReason::NotChosen) => ("off", "not chosen; add it to --tools"),
     }

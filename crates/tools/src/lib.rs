@@ -14,19 +14,19 @@ mod tools;
 
 pub use lapidary_operation::{
     ActionEntry, AnswerDraft, AnyTool, AppAction, AppBridge, AppCommand, AppFacts, AppFault, AppNeed, AppPeriodic,
-    AppStatus, ArgumentProblem, AttachmentAccess, AttachmentDecoder, BUILT_IN_PROFILES, BatchOutcome, BatchStep,
-    BlockKind, CORE_TOOLS, CallBatch, Cancel, Catalogue, CatalogueEntry, CaughtUnwind, ChangeAuthor, CheckedArguments,
-    CheckpointHistory, CommitReport, CompletedValues, ContentBlock, ContentForm, Context, DiskFault, Effect, Example,
-    ExampleResult, FileSubscription, FilledPrompt, Interruption, ListedPrompt, MemoryBudget, MemoryLimits, NamedNotes,
-    NoDecoder, NoSuchTool, OffReason, OfferedTools, OmnisearchHit, OmnisearchMatch, OpenedVaults, OperationDeclaration,
-    OwnerGuide, OwnerSettings, PathRefusal, PathRole, Planned, PlannedChange, PluginManifest, ProfileRules,
-    ProfileView, PromptArgument, PromptsSeen, ProposalStep, ReadOperation, ReadPayload, Reason, ReasonKind,
-    RelayedCall, RenderedReply, ReplyFacts, ResourceBody, RestOpenNote, RestPayload, RestPeriodic, RestPlace,
-    RestoreReach, ScanLimits, SelectionError, ShareReport, ShownProposal, StepAnswer, StepRefusal, ToolAnswer,
-    ToolGroup, ToolKind, ToolNeeds, ToolSelection, ToolSpec, ToolStanding, VaultChoice, VaultShape, VaultState,
-    VaultSurvey, VaultView, WalkCost, WireFamily, bug, catch_panic, check_arguments, clip_diff, clipped, fence,
-    install_panic_hook, json_text, quote, refusal_data, render_answer, render_change, render_dry_run, render_refusal,
-    uri,
+    AppStatus, ArgumentProblem, AskedAddresses, AttachmentAccess, AttachmentDecoder, BUILT_IN_PROFILES, BatchOutcome,
+    BatchStep, BlockKind, CORE_TOOLS, CallBatch, Cancel, Catalogue, CatalogueEntry, CaughtUnwind, ChangeAuthor,
+    CheckedArguments, CheckpointHistory, CommitReport, CompletedValues, ContentBlock, ContentForm, Context, DiskFault,
+    Effect, Example, ExampleResult, FetchedPage, FileSubscription, FilledPrompt, Interruption, ListedPrompt,
+    MemoryBudget, MemoryLimits, NamedNotes, NoDecoder, NoSuchTool, OffReason, OfferedTools, OmnisearchHit,
+    OmnisearchMatch, OpenedVaults, OperationDeclaration, OwnerGuide, OwnerSettings, PageKind, PathRefusal, PathRole,
+    Planned, PlannedChange, PluginManifest, ProfileRules, ProfileView, PromptArgument, PromptsSeen, ProposalStep,
+    ReadOperation, ReadPayload, Reason, ReasonKind, RelayedCall, RenderedReply, ReplyFacts, ResourceBody, RestOpenNote,
+    RestPayload, RestPeriodic, RestPlace, RestoreReach, ScanLimits, SelectionError, ShareReport, ShownProposal,
+    StepAnswer, StepRefusal, ToolAnswer, ToolGroup, ToolKind, ToolNeeds, ToolSelection, ToolSpec, ToolStanding,
+    VaultChoice, VaultShape, VaultState, VaultSurvey, VaultView, WalkCost, WebAccess, WebFault, WebHit, WebRequests,
+    WireFamily, bug, catch_panic, check_arguments, clip_diff, clipped, fence, install_panic_hook, json_text, quote,
+    refusal_data, render_answer, render_change, render_dry_run, render_refusal, uri,
 };
 pub use lapidary_toolkit::{lost_blocks, naming::is_bare_name, schema, upkeep};
 pub use operations::{

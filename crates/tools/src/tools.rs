@@ -6,6 +6,7 @@ mod memory;
 mod read;
 pub(crate) mod skill;
 mod vault;
+mod web;
 
 use lapidary_operation::{ActionEntry, AgentEntry, AnyTool, BatchedEntry, ReadEntry, RelayEntry, ToolSet, WriteEntry};
 
@@ -107,6 +108,9 @@ pub const TOOLS: &[&dyn AnyTool] = &[
     &ActionEntry(skill::obsidian_execute_command::ObsidianExecuteCommand),
     &ReadEntry(memory::memory_recall::MemoryRecall),
     &WriteEntry(memory::memory_save::MemorySave),
+    &ReadEntry(web::web_fetch::WebFetch),
+    &WriteEntry(web::web_clip::WebClip),
+    &ReadEntry(web::web_search::WebSearch),
 ];
 
 /// The same with their definitions, for the catalogue.

@@ -15,7 +15,7 @@ use super::{
     ArchiveProblem, ArgumentProblem, DiskFault, FilePart, Interruption, NameWanted, NearText, OfferedTools,
     PartCandidates, PathRefusal, TaskCandidate, WireCode,
     advice::{self, list},
-    app, clipped, remote,
+    app, clipped, remote, web,
     words::{self, strings},
 };
 use crate::{
@@ -27,6 +27,7 @@ use crate::{
     quote::{InWords, Prose, quoted},
     uri::{of_file, of_path},
     vault_shape::ShapeProblem,
+    web_access::WebFault,
 };
 
 reasons! { |offered|
@@ -63,6 +64,7 @@ reasons! { |offered|
             OffReason::OwnFolders => "Tell the user what you wanted to do in Obsidian.",
             OffReason::Excluded | OffReason::NotChosen | OffReason::Profile | OffReason::Scope => "Use another tool, or ask the user to enable it.",
             OffReason::NotSetUp(ToolGroup::Memory) => "Ask the user to name a folder for memories: the setting `memory_folder`.",
+            OffReason::NotSetUp(ToolGroup::Web) => "Ask the user to open hosts of the web: the setting `web.hosts`, for searches `web.search_url`.",
             OffReason::NotSetUp(_) => "Use another tool, or ask the user to set it up.",
         },
     }
@@ -337,6 +339,18 @@ reasons! { |offered|
         message: app::message(*fault, *need),
         data: app::data(*fault),
         hint: app::hint(*fault, *need, offered),
+    }
+    WebFailed { fault: WebFault } => {
+        kinds: [
+            WebNotAllowed("web_not_allowed", -32005, "PERMISSION_DENIED", "The owner has not opened this host, or it is a private address."),
+            WebUnreachable("web_unreachable", -32000, "IO_ERROR", "The page could not be fetched."),
+            WebTimeout("web_timeout", -32004, "DEADLINE_EXCEEDED", "The page was not sent in time."),
+            WebUnsupported("web_unsupported", -32007, "INVALID_ARGS", "What is at the address is not a text, or too large."),
+        ],
+        kind: web::kind(fault),
+        message: web::message(fault),
+        data: web::data(fault),
+        hint: web::hint(fault, offered),
     }
     CommandUnknown { command: String, nearest: Vec<String> } => {
         kinds: [CommandUnknown("command_unknown", -32001, "NOT_FOUND", "Obsidian has no command with this id.")],

@@ -1,12 +1,15 @@
 //! Stage 6: runs the operation, which answers or plans a change.
 
-use std::cell::{Cell, LazyCell};
+use std::{
+    cell::{Cell, LazyCell},
+    rc::Rc,
+};
 
 use jiff::Zoned;
 use lapidary_tools::{
     AppFacts, CatalogueEntry, Context, DiskFault, ListedPrompt, MemoryBudget, OpenedVaults, Planned, PlannedChange,
     ProposalStep, ReadOperation, ReadPayload, Reason, RelayedCall, RestoreReach, ShareReport, ToolGroup, ToolNeeds,
-    ToolSpec, WalkCost, bug, prompts, render_answer, schema,
+    ToolSpec, WalkCost, WebRequests, bug, prompts, render_answer, schema,
     upkeep::{self, UpkeepPlan},
 };
 use lapidary_vault::{Change, ChangeSet, VaultPath, View};
@@ -259,6 +262,7 @@ fn context<'c>(
         playbooks,
         walked,
         app: app.map(|app| app as &dyn AppFacts),
+        web: setup.web.as_deref().map(|web| WebRequests::new(web, Rc::clone(&execution.web_asked))),
         progress: ShareReport::to(listener),
     }
 }
