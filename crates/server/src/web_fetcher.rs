@@ -142,7 +142,7 @@ impl WebFetcher {
                 return Err(WebFault::Unsupported { media_type: coding });
             }
             let form = PageBytes::form(&kind)?;
-            let body = response.body_mut().with_config().limit(self.settings.max_bytes).read_to_vec();
+            let body = response.body_mut().with_config().limit(self.most_read()).read_to_vec();
             let bytes = body.map_err(|error| self.fault(&error, &host))?;
             let PageBytes { kind, text } = PageBytes::read(form, &bytes)?;
             return Ok(FetchedPage { url: url.into(), kind, text });
@@ -155,13 +155,18 @@ impl WebFetcher {
         match error {
             Error::Other(other) if other.is::<PrivateAddress>() => WebFault::PrivateHost { host },
             Error::HostNotFound => WebFault::HostUnknown { host },
-            Error::BodyExceedsLimit(limit) => WebFault::TooLarge { limit: *limit },
+            Error::BodyExceedsLimit(_) => WebFault::TooLarge { limit: self.settings.max_bytes },
             Error::Timeout(_) => WebFault::TimedOut,
             Error::Io(error) if matches!(error.kind(), ErrorKind::TimedOut | ErrorKind::WouldBlock) => {
                 WebFault::TimedOut
             }
             _ => WebFault::Unreachable,
         }
+    }
+
+    /// One byte more than a page may have: a body that reaches its limit counts as too large before its end is seen.
+    fn most_read(&self) -> u64 {
+        self.settings.max_bytes.saturating_add(1)
     }
 
     fn kept(&self, asked: &str) -> Option<FetchedPage> {
@@ -241,7 +246,7 @@ impl WebAccess for WebFetcher {
             if !response.status().is_success() {
                 return Err(WebFault::Status { status: response.status().as_u16() });
             }
-            let body = response.body_mut().with_config().limit(self.settings.max_bytes).read_to_vec();
+            let body = response.body_mut().with_config().limit(self.most_read()).read_to_vec();
             let bytes = body.map_err(|error| self.fault(&error, &host))?;
             let answer: EngineAnswer = serde_json::from_slice(&bytes).map_err(|_| WebFault::BadEngine)?;
             Ok(answer.results.into_iter().filter_map(EngineResult::hit).take(MOST_HITS).collect())

@@ -27,6 +27,7 @@ pub(crate) struct WebClip;
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Input {
+    /// Its address.
     #[schemars(length(min = 1, max = 2000))]
     url: String,
     /// The name of the note; the page has its own.

@@ -18,6 +18,7 @@ pub(crate) struct WebFetch;
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Input {
+    /// Its address.
     #[schemars(length(min = 1, max = 2000))]
     url: String,
     /// How much of it.

@@ -17,8 +17,10 @@ pub(crate) struct WebSearch;
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Input {
+    /// Words to search for.
     #[schemars(length(min = 1, max = 400))]
     query: String,
+    /// How many results.
     #[serde(default = "limit")]
     #[schemars(range(min = 1, max = 50))]
     limit: usize,
