@@ -16,7 +16,7 @@ runs=${LAPIDARY_RUNS:-$program}
 folder=$dist/$name
 mkdir -p "$folder/completions"
 cp "$program" "$folder/$binary"
-cp README.md CHANGELOG.md LICENSE-MIT LICENSE-APACHE docs/lapidary.1 "$folder/"
+cp README.md CHANGELOG.md LICENSE-MIT LICENSE-APACHE crates/meaning/model/NOTICE.md docs/lapidary.1 "$folder/"
 "$runs" completions bash >"$folder/completions/lapidary.bash"
 "$runs" completions zsh >"$folder/completions/_lapidary"
 "$runs" completions fish >"$folder/completions/lapidary.fish"

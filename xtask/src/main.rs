@@ -1,6 +1,6 @@
 //! Chores of the project: `cargo xtask docs` writes the generated documents, `--check` says whether they are fresh;
-//! `cargo xtask accept` writes them after it has accepted new definitions of tools; `cargo xtask names` counts the names
-//! of types, `cargo xtask comments` the comments inside functions.
+//! `cargo xtask accept` writes them after it has accepted new definitions of tools; `cargo xtask model` makes the model
+//! that the program bundles; `cargo xtask names` counts the names of types, `cargo xtask comments` the comments inside functions.
 
 #![expect(
     clippy::disallowed_methods,
@@ -47,9 +47,24 @@ fn main() -> ExitCode {
             print!("{}", comments::table(&Path::new(env!("CARGO_MANIFEST_DIR")).join("..")));
             ExitCode::SUCCESS
         }
+        ["model", ref rest @ ..] => model(rest),
         _ => {
-            eprintln!("usage: cargo xtask accept | docs [--check] | names | comments");
+            eprintln!("usage: cargo xtask accept | docs [--check] | model [--check] | names | comments");
             ExitCode::from(2)
+        }
+    }
+}
+
+/// Makes the bundled model. Optimized, and in a separate package, so that the server is not built a second time for it.
+fn model(arguments: &[&str]) -> ExitCode {
+    let mut cargo = std::process::Command::new("cargo");
+    cargo.args(["run", "--quiet", "--profile", "soak", "--locked", "--package", "xtask-model", "--"]).args(arguments);
+    match cargo.status() {
+        Ok(status) if status.success() => ExitCode::SUCCESS,
+        Ok(_) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("cargo: {error}");
+            ExitCode::FAILURE
         }
     }
 }

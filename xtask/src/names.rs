@@ -67,6 +67,7 @@ pub(crate) fn crates(root: &Path) -> Vec<PathBuf> {
     let mut folders: Vec<_> =
         entries(&root.join("crates")).into_iter().map(|path| path.join("src")).filter(|path| path.is_dir()).collect();
     folders.push(root.join("xtask/src"));
+    folders.push(root.join("xtask/model/src"));
     folders
 }
 

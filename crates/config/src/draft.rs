@@ -107,6 +107,13 @@ impl<'a> ConfigDraft<'a> {
         if self.config.access.read_only && self.config.access.write_paths.is_some() {
             self.warnings.push(ConfigWarning::WritePathsReadOnly);
         }
+        if self.config.rest.is_plain_too {
+            match (self.config.rest.is_served, self.config.rest.plain_address) {
+                (false, _) => self.warnings.push(ConfigWarning::RestNotServed),
+                (true, Some(_)) => self.warnings.push(ConfigWarning::RestPlainAlready),
+                (true, None) => {}
+            }
+        }
         Ok(LoadedConfig { config: self.config, warnings: self.warnings.iter().map(ConfigWarning::to_string).collect() })
     }
 

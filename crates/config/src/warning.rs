@@ -36,4 +36,8 @@ pub enum ConfigWarning {
     NothingToFollow { folder: PathBuf },
     #[error("the server is read-only, so the write paths (OBSIDIAN_WRITE_PATHS) allow nothing")]
     WritePathsReadOnly,
+    #[error("LAPIDARY_REST_HTTP has no effect: the REST API is not served (LAPIDARY_REST, --rest)")]
+    RestNotServed,
+    #[error("--rest-http has no effect: the REST API has its own address, which is plain HTTP")]
+    RestPlainAlready,
 }

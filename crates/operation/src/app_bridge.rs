@@ -94,6 +94,12 @@ pub struct OmnisearchMatch {
 pub enum AppFault {
     /// The vault has no such plugin, and no setting says where one is.
     NotSetUp,
+    /// The vault has the plugin, and it is switched off in Obsidian.
+    PluginOff,
+    /// The plugin is on and cannot be recognised: it has no key or no certificate.
+    PluginUnready,
+    /// The owner gave an address without its key.
+    KeyMissing,
     /// The owner does not want it to be used.
     SwitchedOff,
     Unreachable,
@@ -101,6 +107,10 @@ pub enum AppFault {
     CertificateRejected,
     KeyRejected,
     TimedOut,
+    /// The vault is behind a server that has no app.
+    NoAppThere,
+    /// The same, whose owner has not opened the commands of its app.
+    CommandsOffThere,
     /// This version of the plugin cannot do that, or does not know what was named.
     NotOffered,
     /// It answered with an error, or with something else than was asked for.
@@ -113,9 +123,16 @@ impl AppFault {
     /// Whether there is no app of this vault to be asked. Otherwise there is one, and what it would have said is not known.
     pub fn is_absence(self) -> bool {
         match self {
-            Self::NotSetUp | Self::SwitchedOff | Self::Unreachable | Self::CertificateRejected | Self::NotOffered => {
-                true
-            }
+            Self::NotSetUp
+            | Self::PluginOff
+            | Self::PluginUnready
+            | Self::KeyMissing
+            | Self::SwitchedOff
+            | Self::Unreachable
+            | Self::CertificateRejected
+            | Self::NoAppThere
+            | Self::CommandsOffThere
+            | Self::NotOffered => true,
             Self::KeyRejected | Self::TimedOut | Self::Failing { .. } => false,
         }
     }

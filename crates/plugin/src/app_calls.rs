@@ -3,10 +3,13 @@
 use jiff::civil::Date;
 use lapidary_query::Period;
 use lapidary_store::VaultPath;
-use ureq::http::{Method, header};
+use serde_json::{Map, Value};
+use ureq::http::{HeaderName, Method, header};
 
 use crate::{
-    AppCommand, NoteAnswer, PluginConnection, PluginError, answers::CommandsBody, connection::PluginRequest,
+    AppCommand, NoteAnswer, PluginConnection, PluginError,
+    answers::CommandsBody,
+    connection::{PluginReply, PluginRequest},
     file_calls::NOTE_JSON,
 };
 
@@ -14,7 +17,19 @@ use crate::{
 const PERIOD_DISABLED: u32 = 40060;
 const NOTE_OF_PERIOD_MISSING: u32 = 40461;
 
+/// Where `lapidary serve --rest` has the owner's settings, whose files neither it nor version 6 of the plugin shows.
+pub const SETTINGS_ENDPOINT: [&str; 2] = ["lapidary", "settings"];
+/// More than the settings that are shared take.
+const MOST_SETTINGS_BYTES: u64 = 1 << 20;
+
 impl PluginConnection {
+    /// The owner's settings by their files, if Lapidary is at the other end; [`PluginError::NotFound`] from the plugin.
+    pub(crate) fn shared_settings(&self) -> Result<Map<String, Value>, PluginError> {
+        let mut request = PluginRequest::get(self.url.endpoint(SETTINGS_ENDPOINT, true));
+        request.most_bytes = MOST_SETTINGS_BYTES;
+        self.send(&request)?.json()
+    }
+
     /// The note in front of the user; [`PluginError::NotFound`] if there is none.
     pub fn active_note(&self, max_bytes: u64) -> Result<NoteAnswer, PluginError> {
         // JSON, because only that form has the path of the note.
@@ -49,7 +64,7 @@ impl PluginConnection {
     /// The commands of the app's palette.
     pub fn commands(&self) -> Result<Vec<AppCommand>, PluginError> {
         let request = PluginRequest::get(self.url.endpoint(["commands"], true));
-        Ok(self.send(&request)?.json::<CommandsBody>()?.commands)
+        Ok(by_app(self.send(&request)?)?.json::<CommandsBody>()?.commands)
     }
 
     /// Runs a command; [`PluginError::NotFound`] if the app does not have it.
@@ -63,7 +78,34 @@ impl PluginConnection {
         if new_leaf {
             url += "?newLeaf=true";
         }
-        self.send(&PluginRequest::new(Method::POST, url)).map(drop)
+        by_app(self.send(&PluginRequest::new(Method::POST, url))?).map(drop)
+    }
+}
+
+/// Of an answer to what only the app can do: whether the app was part of it. The API without the app answers as the plugin does,
+/// so that programs written for that work, and says the difference in a header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AppState {
+    Absent,
+    CommandsOff,
+}
+
+impl AppState {
+    pub const HEADER: HeaderName = HeaderName::from_static("lapidary-app");
+
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Absent => "absent",
+            Self::CommandsOff => "commands-off",
+        }
+    }
+}
+
+fn by_app(reply: PluginReply) -> Result<PluginReply, PluginError> {
+    match reply.header(&AppState::HEADER) {
+        None => Ok(reply),
+        Some(word) if word == AppState::CommandsOff.word() => Err(PluginError::CommandsOff),
+        Some(_) => Err(PluginError::NoApp),
     }
 }
 

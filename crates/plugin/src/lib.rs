@@ -17,6 +17,7 @@ pub use answers::{
     AppCommand, FileAnswer, FileTimes, FoundFile, ListedName, NoteAnswer, PluginExtension, PluginManifest,
     PluginStatus, SearchAnswer,
 };
+pub use app_calls::{AppState, SETTINGS_ENDPOINT};
 pub use certificate_trust::{CertificateTrust, TrustError};
 pub use connection::{ApiKey, ConnectionSettings, PluginConnection, SENDER, process_mark};
 pub use file_calls::WriteCondition;

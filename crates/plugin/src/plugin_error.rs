@@ -27,6 +27,11 @@ pub enum PluginError {
     TooLarge { limit: u64 },
     #[error("it did not answer in time")]
     Timeout,
+    /// It is Lapidary, which says so (see [`AppState`](crate::AppState)).
+    #[error("it has no Obsidian app")]
+    NoApp,
+    #[error("it keeps the commands of its app off")]
+    CommandsOff,
     #[error("it has too many requests")]
     TooManyRequests,
     #[error("this period is not enabled in its settings")]

@@ -7,6 +7,7 @@
 
 mod change_plan;
 mod change_steps;
+mod far_settings;
 mod file_listing;
 mod remote_commit;
 mod remote_files;
@@ -25,7 +26,7 @@ use lapidary_store::{
     posix::{ChangeJournal, StateFolder},
 };
 
-use self::{remote_commit::RemoteTurn, remote_files::RemoteFiles, rule_look::RuleLook};
+use self::{far_settings::FarSettings, remote_commit::RemoteTurn, remote_files::RemoteFiles, rule_look::RuleLook};
 use crate::{PluginConnection, PluginError};
 
 /// A vault behind a connection, whose changes and history are recorded here.
@@ -36,6 +37,7 @@ pub struct RemoteBackend {
     changed_notes: AtomicU64,
     changed_others: AtomicU64,
     rules: RuleLook,
+    settings: FarSettings,
     news: SegQueue<VaultNews>,
 }
 
@@ -48,6 +50,7 @@ impl RemoteBackend {
             changed_notes: AtomicU64::new(0),
             changed_others: AtomicU64::new(0),
             rules: RuleLook::default(),
+            settings: FarSettings::default(),
             news: SegQueue::new(),
         }
     }
@@ -97,7 +100,12 @@ impl Backend for RemoteBackend {
     fn read(&self, path: &VaultPath, max_bytes: u64, _: PlaceCheck<'_>) -> Result<StoredFile, StoreError> {
         // The times first, so that the bytes are not older than they say.
         let stat = if path.is_note() { Some(self.files.note_stat(path, max_bytes)?) } else { None };
-        let bytes = self.files.read(path, max_bytes)?.bytes;
+        let bytes = match self.files.read(path, max_bytes) {
+            Err(StoreError::NotPermitted) if FarSettings::has(path) => {
+                return self.settings.read(&self.files.connection, path);
+            }
+            read => read?.bytes,
+        };
         let modified = stat.map(|stat| stat.modified());
         Ok(StoredFile { bytes, modified, created: stat.and_then(|stat| stat.created()) })
     }
@@ -196,6 +204,11 @@ fn store_error(error: PluginError) -> StoreError {
         // A condition of ours that does not hold is handled by the steps; here it is a failure.
         PluginError::Changed => failing(Some(412)),
         PluginError::Rejected { status, .. } | PluginError::Upstream { status } => failing(Some(status)),
-        PluginError::Unexpected | PluginError::PeriodDisabled | PluginError::PeriodUnsupported => failing(None),
+        // What is left says nothing about a file.
+        PluginError::Unexpected
+        | PluginError::PeriodDisabled
+        | PluginError::PeriodUnsupported
+        | PluginError::NoApp
+        | PluginError::CommandsOff => failing(None),
     }
 }

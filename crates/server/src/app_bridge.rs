@@ -19,7 +19,10 @@ use lapidary_vault::ElapsedTime;
 use parking_lot::Mutex;
 
 use self::app_texts::{command, hit};
-use crate::{plugin_settings::PluginSettings, remote_vault};
+use crate::{
+    plugin_settings::{InstalledPlugin, PluginSettings},
+    remote_vault,
+};
 
 /// For so long an app that did not answer is not asked again.
 const REMEMBERED: Duration = Duration::from_secs(3);
@@ -84,11 +87,11 @@ impl PluginApp {
                 let url = PluginUrl::parse(url).map_err(|_| AppFault::NotSetUp)?;
                 // The key in the vault's settings is for this computer; elsewhere the owner has to give it.
                 let own = found_key.filter(|_| is_loopback(url.host()));
-                let key = given.or(own).ok_or(AppFault::NotSetUp)?.to_owned();
+                let key = given.or(own).ok_or(AppFault::KeyMissing)?.to_owned();
                 (url, key)
             }
             (_, Some(found)) => {
-                let key = found.key.clone().ok_or(AppFault::NotSetUp)?;
+                let key = found.key.clone().ok_or(AppFault::PluginUnready)?;
                 let host = found.host();
                 // An IPv6 address is written in brackets in a URL.
                 let host = if host.contains(':') { format!("[{host}]") } else { host.to_owned() };
@@ -96,15 +99,15 @@ impl PluginApp {
                     (Some(_), _) => format!("https://{host}:{}", found.port),
                     (None, true) => format!("http://{host}:{}", found.plain_port),
                     // An unknown certificate is not believed.
-                    (None, false) => return Err(AppFault::NotSetUp),
+                    (None, false) => return Err(AppFault::PluginUnready),
                 };
                 (PluginUrl::parse(&url).map_err(|_| AppFault::NotSetUp)?, key)
             }
             (None, None) if self.is_only => {
-                let key = given.ok_or(AppFault::NotSetUp)?.to_owned();
+                let key = given.ok_or_else(|| self.without_settings())?.to_owned();
                 (PluginUrl::parse(PluginUrl::DEFAULT).map_err(|_| AppFault::NotSetUp)?, key)
             }
-            (_, None) => return Err(AppFault::NotSetUp),
+            (_, None) => return Err(self.without_settings()),
         };
         // Found in the vault, and only there: it is what tells the app of this vault from another program on its port.
         let pinned = found.as_ref().and_then(|found| found.certificate.as_deref());
@@ -120,6 +123,28 @@ impl PluginApp {
         let key_header = found.and_then(|found| found.key_header);
         let timeout = self.settings.timeout;
         Ok(ConnectionSettings { url, key: ApiKey::new(key), key_header, trust, timeout })
+    }
+
+    /// Why a vault without settings of the plugin has no app to be asked.
+    fn without_settings(&self) -> AppFault {
+        match InstalledPlugin::of_vault(&self.folder) {
+            InstalledPlugin::Absent => AppFault::NotSetUp,
+            InstalledPlugin::Off => AppFault::PluginOff,
+            InstalledPlugin::On => AppFault::PluginUnready,
+        }
+    }
+
+    /// What is known beyond that the app does not answer: its files say whether its plugin could.
+    fn explained(&self, fault: AppFault) -> AppFault {
+        let is_here = self.remote.is_none() && self.settings.url.is_none();
+        match fault {
+            AppFault::Unreachable | AppFault::PluginUnready
+                if is_here && InstalledPlugin::of_vault(&self.folder) == InstalledPlugin::Off =>
+            {
+                AppFault::PluginOff
+            }
+            fault => fault,
+        }
     }
 
     /// The connection of now; one that failed a moment ago with the same settings is not tried again.
@@ -217,6 +242,7 @@ impl PluginApp {
 }
 
 /// Why a request has no answer.
+#[derive(Clone, Copy)]
 enum PluginFailure {
     /// It was not made.
     Unasked(AppFault),
@@ -229,12 +255,12 @@ impl From<AppFault> for PluginFailure {
     }
 }
 
-impl From<PluginFailure> for AppFault {
-    fn from(failure: PluginFailure) -> Self {
-        match failure {
+impl PluginApp {
+    fn fault_of(&self, failure: PluginFailure) -> AppFault {
+        self.explained(match failure {
             PluginFailure::Unasked(fault) => fault,
             PluginFailure::Answered(error) => fault(error),
-        }
+        })
     }
 }
 
@@ -253,6 +279,8 @@ fn fault(error: PluginError) -> AppFault {
         PluginError::CertificateRejected => AppFault::CertificateRejected,
         PluginError::KeyRejected => AppFault::KeyRejected,
         PluginError::Timeout => AppFault::TimedOut,
+        PluginError::NoApp => AppFault::NoAppThere,
+        PluginError::CommandsOff => AppFault::CommandsOffThere,
         PluginError::NotFound
         | PluginError::MethodNotAllowed
         | PluginError::PeriodDisabled
@@ -287,20 +315,21 @@ fn status(status: PluginStatus) -> AppStatus {
 
 impl AppFacts for PluginApp {
     fn status(&self, within: Duration) -> Result<AppStatus, AppFault> {
-        Ok(status(self.ask(within, PluginConnection::status)?))
+        let asked = self.ask(within, PluginConnection::status);
+        asked.map(status).map_err(|failure| self.fault_of(failure))
     }
 
     fn active_note(&self, within: Duration) -> Result<Option<String>, AppFault> {
         match self.ask(within, |plugin| plugin.active_note(MOST_NOTE_BYTES)) {
             Ok(note) => Ok(Some(note.path)),
             Err(PluginFailure::Answered(PluginError::NotFound)) => Ok(None),
-            Err(failure) => Err(failure.into()),
+            Err(failure) => Err(self.fault_of(failure)),
         }
     }
 
     fn commands(&self, within: Duration) -> Result<Vec<AppCommand>, AppFault> {
         // Cut before names are checked: the list is of another program, and its length is not ours to trust.
-        let commands = self.ask(within, PluginConnection::commands)?;
+        let commands = self.ask(within, PluginConnection::commands).map_err(|failure| self.fault_of(failure))?;
         Ok(commands.into_iter().take(MOST_COMMANDS).filter_map(command).collect())
     }
 
@@ -311,7 +340,7 @@ impl AppFacts for PluginApp {
             Err(PluginFailure::Answered(PluginError::PeriodDisabled | PluginError::PeriodUnsupported)) => {
                 Ok(AppPeriodic::Unknown)
             }
-            Err(failure) => Err(failure.into()),
+            Err(failure) => Err(self.fault_of(failure)),
         }
     }
 
@@ -341,6 +370,6 @@ impl AppBridge for PluginApp {
             AppAction::Open { path, new_leaf } => plugin.open_note(path, *new_leaf),
             AppAction::RunCommand(command) => plugin.run_command(&command.id),
         });
-        Ok(acted?)
+        acted.map_err(|failure| self.fault_of(failure))
     }
 }

@@ -138,7 +138,7 @@ pub(crate) async fn serve(
     // Outermost, so that what the gate refuses is counted too.
     let router = measured(router, &telemetry, settings);
     // Only now: a caller that waits for this may connect at once.
-    port.listening(address, console_address.as_deref());
+    port.listening(ServedApi::Mcp, address, console_address.as_deref());
     announce(address, &site, style, settings);
     accept_loop::serve(listener, tls, router, settings.connections, stopping, LAST_ANSWERS).await;
     Ok(())
@@ -351,10 +351,20 @@ async fn taken(address: SocketAddr, settings: &HttpConfig, owner: &impl PortOwne
     )
 }
 
+/// What is served at a port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ServedApi {
+    Mcp,
+    /// The API of Obsidian's plugin.
+    Rest {
+        is_encrypted: bool,
+    },
+}
+
 /// Who has which port on this computer.
 pub(crate) trait PortOwner {
     /// The server listens here from now on; the console, if it has one, is at this origin.
-    fn listening(&self, address: SocketAddr, console: Option<&str>);
+    fn listening(&self, service: ServedApi, address: SocketAddr, console: Option<&str>);
     /// What is known of the process that has a port, for a person.
     fn holder(&self, port: u16) -> Option<String>;
 }

@@ -2,11 +2,11 @@
 
 use std::{fmt, io, path::Path};
 
-use lapidary_vault::store::read_settings;
+use lapidary_vault::store::{is_there, read_settings};
 use serde_json::Value;
 
 /// The plugin's name in the folders and lists of Obsidian.
-pub(crate) const PLUGIN: &str = "obsidian-local-rest-api";
+const PLUGIN: &str = "obsidian-local-rest-api";
 /// Its settings in a vault.
 const SETTINGS: &str = ".obsidian/plugins/obsidian-local-rest-api/data.json";
 
@@ -24,6 +24,33 @@ pub(crate) struct PluginSettings {
     pub(crate) certificate: Option<String>,
     /// The address that it listens on, if it is not the usual one.
     host: Option<String>,
+}
+
+/// Whether a vault has the plugin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum InstalledPlugin {
+    Absent,
+    /// Obsidian does not load it.
+    Off,
+    On,
+}
+
+impl InstalledPlugin {
+    pub(crate) fn of_vault(folder: &Path) -> Self {
+        let settings = folder.join(".obsidian");
+        if !is_there(&settings.join("plugins").join(PLUGIN)) {
+            return Self::Absent;
+        }
+        // A list that cannot be read counts as empty, as for Obsidian; `lapidary doctor` reports it.
+        let on: Value = read_settings(&settings.join("community-plugins.json"))
+            .ok()
+            .and_then(|text| serde_json::from_str(text.trim_start_matches('\u{feff}')).ok())
+            .unwrap_or_default();
+        match on.as_array().is_some_and(|names| names.iter().any(|name| name == PLUGIN)) {
+            true => Self::On,
+            false => Self::Off,
+        }
+    }
 }
 
 /// Why they cannot be used. The text of the file is not quoted: it has the key.

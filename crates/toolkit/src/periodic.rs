@@ -76,6 +76,15 @@ pub fn find(
     }
 }
 
+/// Whether the notes of all periods that the owner keeps are where the caller may see them, by the place of today's.
+pub fn are_shown(context: &Context<'_>, view: &View) -> bool {
+    Period::ALL.into_iter().all(|period| match view.periodic_notes(period) {
+        Ok(Some(notes)) => path(&notes, &context.now).is_ok_and(|path| view.shows(&path)),
+        Ok(None) => true,
+        Err(_) => false,
+    })
+}
+
 /// Where the settings say nothing that is understood here, the app may know: another plugin may keep such notes.
 fn by_app(
     context: &Context<'_>,

@@ -32,8 +32,8 @@ pub use lapidary_toolkit::{lost_blocks, naming::is_bare_name, schema, upkeep};
 pub use operations::{
     CheckSubscriptions, CompletePath, CompletePrompt, ExportCheckpoints, FillPrompt, FindGuide, FindOpenNote,
     FindPeriodic, FindPlace, LegacyPatch, ListPrompts, NameNotes, PlainSearch, ReadGuides, ReadNote, ReadResource,
-    RestTags, RunDql, RunLogic, Subscribe, SurveyVault, WatchPrompts, document_map, file_version, legacy_map,
-    legacy_part, parse_instruction, section_of,
+    RestTags, RunDql, RunLogic, ShareSettings, Subscribe, SurveyVault, WatchPrompts, document_map, file_version,
+    legacy_map, legacy_part, parse_instruction, section_of,
 };
 pub use prompts::prompts;
 pub use resources::{

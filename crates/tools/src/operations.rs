@@ -27,7 +27,7 @@ pub use self::{
     read_resource::ReadResource,
     rest::{
         FindOpenNote, FindPeriodic, FindPlace, LegacyPatch, PlainSearch, ReadNote, RestTags, RunDql, RunLogic,
-        document_map, file_version, legacy_map, legacy_part, parse_instruction, section_of,
+        ShareSettings, document_map, file_version, legacy_map, legacy_part, parse_instruction, section_of,
     },
     subscribe::Subscribe,
     survey_vault::SurveyVault,

@@ -10,6 +10,7 @@ mod planned_view;
 mod querying;
 mod ranked;
 mod settings;
+mod shared_settings;
 mod vault;
 mod view;
 mod writing_settings;

@@ -31,12 +31,12 @@ pub enum SettingsError {
     VaultGone,
 }
 
-const CORE_PLUGINS: &str = ".obsidian/core-plugins.json";
-const COMMUNITY_PLUGINS: &str = ".obsidian/community-plugins.json";
-const DAILY_NOTES: &str = ".obsidian/daily-notes.json";
-const PERIODIC_NOTES: &str = ".obsidian/plugins/periodic-notes/data.json";
+pub(crate) const CORE_PLUGINS: &str = ".obsidian/core-plugins.json";
+pub(crate) const COMMUNITY_PLUGINS: &str = ".obsidian/community-plugins.json";
+pub(crate) const DAILY_NOTES: &str = ".obsidian/daily-notes.json";
+pub(crate) const PERIODIC_NOTES: &str = ".obsidian/plugins/periodic-notes/data.json";
 pub(crate) const TEMPLATES: &str = ".obsidian/templates.json";
-const CALENDAR: &str = ".obsidian/plugins/calendar/data.json";
+pub(crate) const CALENDAR: &str = ".obsidian/plugins/calendar/data.json";
 
 /// Larger than any settings of these plugins.
 const MAX_SETTINGS_BYTES: u64 = 1_000_000;

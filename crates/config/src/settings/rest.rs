@@ -17,7 +17,12 @@ pub(super) const SETTINGS: &[Setting] = &[
     Setting {
         key: Some("rest.serve"),
         variable: Some("LAPIDARY_REST"),
-        flag: Some(SettingFlag { name: "--rest", value: "", given: |flags| switch(flags.rest.is_some()) }),
+        // Who asks for the API in plain text asks for the API.
+        flag: Some(SettingFlag {
+            name: "--rest",
+            value: "",
+            given: |flags| switch(flags.rest.is_some() || flags.rest_http),
+        }),
         default: ShownDefault::Value("false"),
         doc: "Serve the HTTP API of Obsidian's plugin Local REST API, with TLS at 127.0.0.1:27124. Without `--http`, nothing is \
               served on standard input and output then.",

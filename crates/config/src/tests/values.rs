@@ -609,6 +609,17 @@ fn the_rest_api_is_served_in_plain_text_only_on_this_computer() {
     assert!(!rest(&[]).is_served);
     let served = rest(&["--rest", "--rest-http"]);
     assert_eq!((served.is_served, served.plain_address, served.is_plain_too), (true, None, true));
+    assert_eq!(rest(&["--rest-http"]), served, "who asks for the API in plain text asks for the API");
+    let warned = |machine: Machine| machine.warnings().join("\n");
+    assert_eq!(warned(Machine::with_vault().words(&["--rest-http"])), "");
+    assert_holds(
+        &warned(Machine::with_vault().variable("LAPIDARY_REST_HTTP", "true")),
+        &["no effect", "LAPIDARY_REST"],
+    );
+    assert_holds(
+        &warned(Machine::with_vault().words(&["--rest", "5000", "--rest-http"])),
+        &["--rest-http has no effect"],
+    );
     for (given, address) in [("5000", "127.0.0.1:5000"), ("[::1]:5000", "[::1]:5000"), ("127.0.0.1", "127.0.0.1:27123")]
     {
         assert_eq!(rest(&["--rest", given]).plain_address, Some(address.parse().unwrap()), "{given}");

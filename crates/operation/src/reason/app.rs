@@ -12,11 +12,20 @@ pub(super) fn kind(fault: AppFault, need: AppNeed) -> ReasonKind {
     match (fault, need) {
         // The engine has a separate HTTP server, so a fault there says nothing about the app.
         (_, AppNeed::Omnisearch) => ReasonKind::OmnisearchUnreachable,
-        (AppFault::NotSetUp | AppFault::SwitchedOff | AppFault::Unreachable, _) => ReasonKind::ObsidianUnreachable,
+        (
+            AppFault::NotSetUp
+            | AppFault::PluginOff
+            | AppFault::PluginUnready
+            | AppFault::KeyMissing
+            | AppFault::SwitchedOff
+            | AppFault::Unreachable
+            | AppFault::NoAppThere,
+            _,
+        ) => ReasonKind::ObsidianUnreachable,
         (AppFault::CertificateRejected, _) => ReasonKind::CertificateRejected,
         (AppFault::KeyRejected, _) => ReasonKind::ApiKeyRejected,
         (AppFault::TimedOut, _) => ReasonKind::ObsidianTimeout,
-        (AppFault::NotOffered | AppFault::Failing { .. }, _) => ReasonKind::ObsidianFailed,
+        (AppFault::CommandsOffThere | AppFault::NotOffered | AppFault::Failing { .. }, _) => ReasonKind::ObsidianFailed,
     }
 }
 
@@ -37,13 +46,20 @@ fn why(fault: AppFault, need: AppNeed) -> String {
         }
         (AppFault::TimedOut, AppNeed::RunCommand) => "it did not answer in time; the command may have run".to_owned(),
         (AppFault::NotSetUp, _) => "this vault has no plugin Local REST API to reach it by".to_owned(),
+        (AppFault::PluginOff, _) => "the plugin Local REST API is switched off in this vault".to_owned(),
+        (AppFault::PluginUnready, _) => {
+            "the plugin Local REST API has no key or certificate in this vault yet".to_owned()
+        }
+        (AppFault::KeyMissing, _) => "OBSIDIAN_BASE_URL is set without OBSIDIAN_API_KEY".to_owned(),
         (AppFault::SwitchedOff, _) => "the owner has switched the connection to it off".to_owned(),
-        (AppFault::Unreachable, _) => "it does not answer".to_owned(),
+        (AppFault::Unreachable, _) => "it does not answer; it is not running, or not with this vault".to_owned(),
         (AppFault::CertificateRejected, _) => {
             "what answers at its address has another certificate than the plugin of this vault".to_owned()
         }
         (AppFault::KeyRejected, _) => "its plugin does not accept the key".to_owned(),
         (AppFault::TimedOut, _) => "it did not answer in time".to_owned(),
+        (AppFault::NoAppThere, _) => "the server that has this vault runs without it".to_owned(),
+        (AppFault::CommandsOffThere, _) => "the server that has this vault keeps them off".to_owned(),
         (AppFault::NotOffered, _) => "the version of its plugin cannot do this".to_owned(),
         (AppFault::Failing { status: Some(status) }, _) => format!("its plugin answered with the error {status}"),
         (AppFault::Failing { status: None }, _) => "its plugin answered with something unreadable".to_owned(),
@@ -70,6 +86,11 @@ pub(super) fn hint(fault: AppFault, need: AppNeed, offered: &OfferedTools<'_>) -
             "the user can start Obsidian and switch on the HTTP server in the settings of Omnisearch"
         }
         (AppFault::NotSetUp, _) => "the user can install and enable the plugin Local REST API in Obsidian",
+        (AppFault::PluginOff, _) => {
+            "the user can switch the plugin on in Obsidian: Settings, Community plugins, Local REST API"
+        }
+        (AppFault::PluginUnready, _) => "the user can start Obsidian once, in which the plugin makes them",
+        (AppFault::KeyMissing, _) => "the owner can set OBSIDIAN_API_KEY to the key in the settings of the plugin",
         (AppFault::SwitchedOff, _) => "the owner can remove LAPIDARY_APP=off",
         (AppFault::Unreachable, _) => "the user can start Obsidian with this vault and the plugin Local REST API",
         (AppFault::CertificateRejected, _) => {
@@ -77,6 +98,8 @@ pub(super) fn hint(fault: AppFault, need: AppNeed, offered: &OfferedTools<'_>) -
         }
         (AppFault::KeyRejected, _) => "the owner can run `lapidary doctor`, or correct OBSIDIAN_API_KEY",
         (AppFault::TimedOut | AppFault::Failing { .. }, _) => "try again when Obsidian is idle",
+        (AppFault::NoAppThere, _) => "the user can start Obsidian there with the plugin Local REST API",
+        (AppFault::CommandsOffThere, _) => "the owner can set OBSIDIAN_ENABLE_COMMANDS=true there",
         (AppFault::NotOffered, _) => "the user can update the plugin Local REST API",
     };
     // A command that may have run must not be repeated without a look.

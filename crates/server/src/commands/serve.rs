@@ -28,7 +28,7 @@ use crate::{
     assemble::{AssembledServer, state_of},
     http::{
         self, ClientCheck, IssuerKeyCache, KnownClients, OutgoingFetch, OwnerAccess, PluginPorts, PortOwner,
-        RestCallers, RestCertificate, SettingsAccess, VaultKey,
+        RestCallers, RestCertificate, ServedApi, SettingsAccess, VaultKey,
     },
     instructions::policy_without_folders,
     stdio,
@@ -63,22 +63,21 @@ pub(super) fn run(
     let telemetry = Telemetry::start(config);
     let presence = ServerPresence::default();
     // Before anything listens: a missing key should end the start, not the first request.
-    let rest = rest_serving(config, assembled, start.hint)?;
+    let port = ServerPort { presence: &presence, assembled, start };
+    let rest = rest_serving(config, assembled, start.hint, &port)?;
     let ended = match config.transport {
         // Programs reach it by its port; there is no client on standard input.
-        Transport::Stdio if config.rest.is_served => {
-            // Announced at once, as there is no port to wait for.
-            presence.announce(assembled, start, None, None);
-            runtime.block_on(rest)
-        }
+        Transport::Stdio if config.rest.is_served => runtime.block_on(rest),
         Transport::Stdio => {
+            // Nothing is served by it, and it holds what is given up below.
+            drop(rest);
+            // Announced at once, as there is no port to wait for.
             presence.announce(assembled, start, None, None);
             runtime.block_on(stdio::serve(executor, dotted, telemetry.clone()))
         }
         Transport::Http => {
             let clients = known_clients(config, assembled, start.hint)?;
             let stream_token = stream_token(config, &clients)?;
-            let port = ServerPort { presence: &presence, assembled, start };
             let owner = OwnerAccess::new(assembled, config, start.settings.clone(), start.hint);
             let mcp = http::serve(executor, owner, clients, stream_token, telemetry.clone(), &port);
             // If one of the two fails, the server ends with its error.
@@ -97,12 +96,13 @@ fn rest_serving<'a>(
     config: &'a Config,
     assembled: &'a AssembledServer,
     hint: &CommandHint,
+    port: &'a ServerPort<'a>,
 ) -> Result<impl Future<Output = Result<(), String>> + 'a, CommandFailure> {
     let parts = config.rest.is_served.then(|| rest_parts(config, assembled, hint)).transpose()?;
     let executor = Arc::clone(&assembled.executor);
     Ok(async move {
         let Some((callers, certificate)) = parts else { return Ok(()) };
-        http::serve_rest(executor, &config.rest, &config.http, callers, certificate).await
+        http::serve_rest(executor, &config.rest, &config.http, callers, certificate, port).await
     })
 }
 
@@ -169,14 +169,22 @@ impl ServerPresence {
         &self,
         assembled: &AssembledServer,
         start: &ServerStart<'_>,
-        address: Option<SocketAddr>,
+        port: Option<(ServedApi, SocketAddr)>,
         console: Option<&str>,
     ) {
+        // One announcement for each port: a server may serve MCP at one and the REST API at two others.
+        let (transport, url) = match port {
+            None => ("stdio", None),
+            Some((ServedApi::Mcp, _)) => ("HTTP", None),
+            Some((ServedApi::Rest { is_encrypted: true }, address)) => ("REST", Some(format!("https://{address}/"))),
+            Some((ServedApi::Rest { is_encrypted: false }, address)) => ("REST", Some(format!("http://{address}/"))),
+        };
         let facts = json!({
             "pid": std::process::id(),
             "config": start.config_file,
-            "transport": if address.is_some() { "HTTP" } else { "stdio" },
-            "address": address,
+            "transport": transport,
+            "address": port.map(|(_, address)| address),
+            "url": url,
             "console": console,
             "version": env!("CARGO_PKG_VERSION"),
             "started": Clock::system().timestamp(),
@@ -211,8 +219,8 @@ struct ServerPort<'a> {
 }
 
 impl PortOwner for ServerPort<'_> {
-    fn listening(&self, address: SocketAddr, console: Option<&str>) {
-        self.presence.announce(self.assembled, self.start, Some(address), console);
+    fn listening(&self, service: ServedApi, address: SocketAddr, console: Option<&str>) {
+        self.presence.announce(self.assembled, self.start, Some((service, address)), console);
     }
 
     fn holder(&self, port: u16) -> Option<String> {

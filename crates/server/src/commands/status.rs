@@ -113,7 +113,8 @@ fn app_facts(app: &Result<AppStatus, AppFault>) -> Value {
             "obsidian": app.obsidian, "plugin": app.plugin,
         }),
         Err(AppFault::SwitchedOff) => json!({ "status": "off" }),
-        Err(AppFault::NotSetUp) => json!({ "status": "not_set_up" }),
+        Err(AppFault::NotSetUp | AppFault::PluginUnready | AppFault::KeyMissing) => json!({ "status": "not_set_up" }),
+        Err(AppFault::PluginOff) => json!({ "status": "plugin_off" }),
         Err(fault) => {
             let kind = Reason::AppUnavailable { fault: *fault, need: AppNeed::ActiveNote }.kind();
             json!({ "status": kind.wire_code().id })
@@ -133,9 +134,11 @@ fn app_line(app: &Result<AppStatus, AppFault>) -> Option<String> {
             Some("Obsidian answers, but its plugin does not accept the key: lapidary doctor".to_owned())
         }
         Err(AppFault::SwitchedOff | AppFault::NotSetUp) => None,
-        Err(AppFault::Unreachable) => {
-            Some("Obsidian does not answer; it is not running, or its plugin is off.".to_owned())
-        }
+        Err(AppFault::PluginOff) => Some(
+            "The plugin Local REST API is switched off in Obsidian; it is needed for the open note and commands."
+                .to_owned(),
+        ),
+        Err(AppFault::Unreachable) => Some("Obsidian is not running with this vault.".to_owned()),
         Err(_) => Some("Obsidian's plugin cannot be used: lapidary doctor".to_owned()),
     }
 }
@@ -152,7 +155,8 @@ fn print_servers(servers: &[Value], screen: &mut Screen<'_>) -> Result<(), Comma
             TableCell::from(text("transport")),
             TableCell::from(format!("{:<10}", screen.time.ago(text("started")))),
             TableCell::from(text("version")),
-            TableCell::from(text("address")).name(),
+            // A REST server may be encrypted or not, which its URL says.
+            TableCell::from(server["url"].as_str().unwrap_or(text("address"))).name(),
         ]
     };
     let rows: Vec<Vec<TableCell>> = servers.iter().map(row).collect();

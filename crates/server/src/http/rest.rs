@@ -31,7 +31,7 @@ use axum::{
 };
 use lapidary_config::{BodyLimits, ConnectionLimits, HttpConfig, RestConfig};
 use lapidary_pipeline::{Executor, Invocation, Outcome};
-use lapidary_plugin::{SENDER, process_mark};
+use lapidary_plugin::{SENDER, SETTINGS_ENDPOINT, process_mark};
 use lapidary_tools::{ReadOperation, ReadPayload, RestPayload, RestPlace};
 use lapidary_vault::VaultPath;
 use parking_lot::Mutex;
@@ -44,7 +44,7 @@ pub(crate) use self::{
     rest_caller::{PluginPorts, RestCallers, VaultKey},
 };
 use super::{
-    LAST_ANSWERS, accept_loop,
+    LAST_ANSWERS, PortOwner, ServedApi, accept_loop,
     client_limits::{CallPlace, MessageRoom, RequestLimits, TooFast},
     endpoint::peer_of,
     request_gate,
@@ -77,6 +77,7 @@ pub(crate) async fn serve(
     http: &HttpConfig,
     callers: RestCallers,
     certificate: Option<RestCertificate>,
+    port: &impl PortOwner,
 ) -> Result<(), String> {
     let tls = certificate.as_ref().map(|kept| TlsKeeper::start(&kept.files)).transpose();
     let tls = tls.map_err(|error| error.to_string())?;
@@ -84,11 +85,11 @@ pub(crate) async fn serve(
     let mut listeners = Vec::new();
     // Plain HTTP is instead of TLS and only local, so it needs no certificate.
     match settings.plain_address {
-        Some(address) => listeners.push((bind(address).await?, None)),
-        None => listeners.push((bind(local(callers.ports.tls)).await?, tls)),
+        Some(address) => listeners.push((bind(address, port).await?, None)),
+        None => listeners.push((bind(local(callers.ports.tls), port).await?, tls)),
     }
     if settings.is_plain_too && settings.plain_address.is_none() {
-        listeners.push((bind(local(callers.ports.plain)).await?, None));
+        listeners.push((bind(local(callers.ports.plain), port).await?, None));
     }
     let (stop, stopping) = watch::channel(false);
     tokio::spawn(async move {
@@ -101,6 +102,7 @@ pub(crate) async fn serve(
     for (listener, tls) in listeners {
         let address = listener.local_addr().map_err(|error| error.to_string())?;
         let scheme = if tls.is_some() { "https" } else { "http" };
+        port.listening(ServedApi::Rest { is_encrypted: tls.is_some() }, address, None);
         tracing::info!("serving the REST API at {scheme}://{address}/");
         let limits: ConnectionLimits = http.connections;
         let (router, stopping) = (router.clone(), stopping.clone());
@@ -113,12 +115,20 @@ pub(crate) async fn serve(
     Ok(())
 }
 
-async fn bind(address: SocketAddr) -> Result<TcpListener, String> {
+async fn bind(address: SocketAddr, port: &impl PortOwner) -> Result<TcpListener, String> {
     TcpListener::bind(address).await.map_err(|error| {
-        format!(
-            "cannot listen on {address} for the REST API: {error}. If Obsidian runs with the plugin Local REST API, it has \
-             this port; choose another with `--rest PORT`."
-        )
+        let failed = format!("cannot listen on {address} for the REST API: {error}");
+        match error.kind() {
+            // The process, if it can be found out; otherwise what it most likely is.
+            std::io::ErrorKind::AddrInUse => match port.holder(address.port()) {
+                Some(holder) => format!("{failed} ({holder}). Stop it, or choose another port with `--rest PORT`."),
+                None => format!(
+                    "{failed}. If Obsidian runs with the plugin Local REST API, it has this port; choose another with \
+                     `--rest PORT`."
+                ),
+            },
+            _ => format!("{failed}. Choose another port with `--rest PORT`."),
+        }
     })
 }
 
@@ -298,6 +308,10 @@ impl RestApi {
                 self.read_json(&caller, lapidary_tools::RestTags { vault: caller.vault.clone() }).await
             }
             "search" if request.method == Method::POST => self.search(&caller, &request, rest).await,
+            // Not of the plugin: see `SETTINGS_ENDPOINT`.
+            "lapidary" if request.method == Method::GET && rest.trim_end_matches('/') == SETTINGS_ENDPOINT[1] => {
+                self.read_json(&caller, lapidary_tools::ShareSettings { vault: caller.vault.clone() }).await
+            }
             "commands" => self.commands(&caller, &request, rest).await,
             _ => Err(ApiError::not_found()),
         }

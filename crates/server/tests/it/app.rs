@@ -138,6 +138,39 @@ fn without_the_app_each_says_so_in_one_sentence_with_the_next_step() {
 }
 
 #[test]
+fn the_reason_names_the_state_of_the_plugin() {
+    let vault = Vault::new(NOTES);
+    let mut server = vault.serve_with(&[], &[("LAPIDARY_REPETITION", "off")]).open(Era::Modern);
+    let mut said = |expected: &str, remedy: &str| {
+        let result = server.call("obsidian_get_note", read_active());
+        let error = &result["structuredContent"]["error"];
+        assert_eq!(reason(&result), "obsidian_unreachable", "{error:#}");
+        assert!(error["message"].as_str().unwrap().contains(expected), "{expected}: {error:#}");
+        assert!(error["data"]["recovery"]["hint"].as_str().unwrap().contains(remedy), "{remedy}: {error:#}");
+    };
+    let plugins = ".obsidian/community-plugins.json";
+    said("no plugin Local REST API", "install and enable");
+    // Installed and never switched on: it has no settings yet.
+    vault.write(".obsidian/plugins/obsidian-local-rest-api/manifest.json", b"{}");
+    said("switched off in this vault", "Community plugins");
+    vault.write(plugins, br#"["obsidian-local-rest-api"]"#);
+    said("no key or certificate", "start Obsidian once");
+    vault.write(SETTINGS, br#"{"port": 1}"#);
+    said("no key or certificate", "start Obsidian once");
+    let plain = br#"{"apiKey": "a-key-of-the-plugin-0123", "enableInsecureServer": true, "insecurePort": 1}"#;
+    vault.write(SETTINGS, plain);
+    said("not running, or not with this vault", "start Obsidian with this vault");
+    vault.write(plugins, b"[]");
+    said("switched off in this vault", "Community plugins");
+    let status = String::from_utf8(vault.run(&["status"]).stdout).unwrap();
+    assert!(status.contains("switched off in Obsidian"), "{status}");
+    let address = [("OBSIDIAN_BASE_URL", "http://192.0.2.1:1"), ("LAPIDARY_REPETITION", "off")];
+    let mut server = vault.serve_with(&[], &address).open(Era::Modern);
+    let result = server.call("obsidian_get_note", read_active());
+    assert!(result.to_string().contains("without OBSIDIAN_API_KEY"), "{result:#}");
+}
+
+#[test]
 fn the_app_may_come_and_go() {
     let mut open = OpenVault::new(FakeVersion::V5_1);
     let mut server = open.serve(&[]);

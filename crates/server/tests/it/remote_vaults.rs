@@ -420,3 +420,115 @@ fn a_call_looks_at_the_rules_once_and_a_new_rule_holds_within_moments() {
     }
     plugin.take_requests();
 }
+
+/// A vault on a server without the app, and a computer that has it through that.
+struct HeadlessVault {
+    served: Vault,
+    rest: RestProcess,
+    computer: OtherComputer,
+}
+
+impl HeadlessVault {
+    fn new(files: &[(&str, &[u8])]) -> Self {
+        let served = Vault::new(&NOTES);
+        served.write(SETTINGS.0, SETTINGS.1);
+        for (path, bytes) in files {
+            served.write(path, bytes);
+        }
+        let rest = RestProcess::of(&served, &["--rest", "0"]);
+        Self { served, rest, computer: OtherComputer::new() }
+    }
+
+    fn server(&self, environment: &[(&str, &str)]) -> Server {
+        let mut command = self.computer.configured(&self.rest.addresses[0], "a-key-of-the-plugin-0123456789", "");
+        command.env("LAPIDARY_REPETITION", "off").envs(environment.iter().copied());
+        Server::start(&command).open(Era::Modern)
+    }
+}
+
+#[test]
+fn a_server_without_the_app_opens_nothing_and_has_no_commands() {
+    let vault = HeadlessVault::new(&[]);
+    let mut server = vault.server(&[("OBSIDIAN_ENABLE_COMMANDS", "true")]);
+    let opened = server.done("obsidian_open_in_ui", json!({ "path": "Plan.md" }));
+    assert_eq!((&opened["opened"], opened["uri"].is_string()), (&json!(false), true), "{opened:#}");
+    assert!(opened["notice"].as_str().unwrap().contains("runs without Obsidian"), "{opened:#}");
+    for (tool, arguments) in
+        [("obsidian_list_commands", json!({})), ("obsidian_execute_command", json!({ "commandId": "a:b" }))]
+    {
+        let refused = server.call(tool, arguments);
+        assert_eq!(reason(&refused), "obsidian_failed", "{refused}");
+        let error = &refused["structuredContent"]["error"];
+        assert!(error["message"].as_str().unwrap().contains("keeps them off"), "{error:#}");
+        let hint = error["data"]["recovery"]["hint"].as_str().unwrap();
+        assert!(hint.contains("OBSIDIAN_ENABLE_COMMANDS=true there"), "{error:#}");
+    }
+    let mut serving = vault.served.command();
+    serving.env("OBSIDIAN_ENABLE_COMMANDS", "true");
+    let open = RestProcess::start_with(serving, &vault.served, &["--rest", "0"]);
+    let command = vault.computer.configured(&open.addresses[0], "a-key-of-the-plugin-0123456789", "");
+    let mut command = command;
+    command.env("OBSIDIAN_ENABLE_COMMANDS", "true");
+    let mut server = Server::start(&command).open(Era::Modern);
+    let refused = server.call("obsidian_list_commands", json!({}));
+    assert_eq!(reason(&refused), "obsidian_unreachable", "{refused}");
+    let error = &refused["structuredContent"]["error"];
+    assert!(error["message"].as_str().unwrap().contains("runs without it"), "{error:#}");
+}
+
+#[test]
+fn periodic_notes_are_made_from_the_template_through_our_own_rest_api() {
+    let settings: [(&str, &[u8]); 4] = [
+        (".obsidian/daily-notes.json", br#"{"folder": "Days", "format": "YYYY/MM-DD", "template": "Templates/Day"}"#),
+        (".obsidian/community-plugins.json", br#"["periodic-notes", "obsidian-tasks-plugin"]"#),
+        (
+            ".obsidian/plugins/periodic-notes/data.json",
+            br#"{"weekly": {"enabled": true, "folder": "Weeks"}, "secret": "zqsecretx"}"#,
+        ),
+        ("Templates/Day.md", b"# {{title}}\n\n## Log\n"),
+    ];
+    let folder = Vault::new(&settings);
+    let vault = HeadlessVault::new(&settings);
+    let calls = || {
+        vec![
+            ("daily_note", json!({ "date": "2026-04-15" })),
+            ("daily_note", json!({ "date": "2026-04-15", "content": "- rain\n" })),
+            (
+                "daily_note",
+                json!({ "date": "2026-04-16", "content": "- sun\n", "section": { "type": "heading", "target": "Log" } }),
+            ),
+            (
+                "obsidian_append_to_note",
+                json!({ "target": { "type": "periodic", "period": "weekly", "date": "2026-04-15" }, "content": "week\n" }),
+            ),
+            ("daily_note", json!({ "date": "2026-04-15" })),
+            ("daily_note", json!({ "period": "monthly", "date": "2026-04-15", "create": true })),
+        ]
+    };
+    let said = |server: &mut Server| -> Vec<Value> {
+        calls().into_iter().map(|(tool, with)| scrubbed(&server.call(tool, with)["structuredContent"])).collect()
+    };
+    let expected = said(&mut folder.serve().open(Era::Modern));
+    assert_eq!(expected[1]["created"], json!(true), "{:#}", expected[1]);
+    let found = said(&mut vault.server(&[]));
+    for ((call, expected), found) in calls().iter().zip(&expected).zip(&found) {
+        assert_eq!(expected, found, "{call:?}");
+    }
+    for path in ["Days/2026/04-15.md", "Days/2026/04-16.md", "Weeks/2026-W16.md"] {
+        assert_eq!(vault.served.read(path), folder.read(path), "{path}");
+    }
+    assert_eq!(vault.served.read("Days/2026/04-16.md"), b"# 04-16\n\n## Log\n- sun\n");
+    assert!(!format!("{found:?}").contains("zqsecretx"));
+}
+
+#[test]
+fn a_remote_vault_that_does_not_answer_is_a_failure() {
+    let mut plugin = FakePlugin::start(FakeSetup::new(FakeVersion::V5_1).with_files(&NOTES));
+    let computer = OtherComputer::new();
+    let (url, key) = (plugin.url(), plugin.key());
+    plugin.stop();
+    let output = computer.configured(&url, &key, "").arg("doctor").output().unwrap();
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(!said.contains("nothing is wrong") && said.contains("every call is refused"), "{said}");
+}

@@ -46,7 +46,11 @@ impl RestProcess {
     }
 
     pub(crate) fn of(vault: &Vault, words: &[&str]) -> Self {
-        let mut command = vault.command();
+        Self::start_with(vault.command(), vault, words)
+    }
+
+    /// With other variables than usual.
+    pub(crate) fn start_with(mut command: Command, vault: &Vault, words: &[&str]) -> Self {
         command.arg("--vault").arg(vault.path()).arg("serve").args(words);
         Self::start(command, if words.contains(&"--rest-http") { 2 } else { 1 })
     }
@@ -187,4 +191,33 @@ fn a_server_whose_settings_lead_to_itself_does_not_ask_itself() {
     let open = client.post(format!("{}/open/a.md", server.addresses[0])).header("Authorization", KEY);
     assert_eq!(open.send_empty().unwrap().status(), 200);
     assert_eq!(active(), (200, "one\n".to_owned()));
+}
+
+#[test]
+fn its_ports_are_in_the_status_and_plain_text_alone_is_enough() {
+    let vault = Vault::new(&[SETTINGS, ("a.md", b"one\n")]);
+    // `--rest-http` without `--rest`.
+    let server = RestProcess::of(&vault, &["--rest-http"]);
+    assert!(server.addresses[0].starts_with("https://") && server.addresses[1].starts_with("http://"));
+    let status = || -> Value { serde_json::from_slice(&vault.run(&["status", "--json"]).stdout).unwrap() };
+    let began = std::time::Instant::now();
+    // It is announced beside serving.
+    while status()["vaults"][0]["servers"].as_array().is_none_or(|servers| servers.len() < 2) {
+        assert!(began.elapsed() < patience(), "{:#}", status());
+        thread::sleep(std::time::Duration::from_millis(50));
+    }
+    let status = status();
+    let servers = status["vaults"][0]["servers"].as_array().unwrap();
+    assert!(servers.iter().all(|server| server["transport"] == "REST"), "{servers:#?}");
+    for address in &server.addresses {
+        let url = format!("{address}/");
+        assert!(servers.iter().any(|server| server["url"] == url), "{address} in {servers:#?}");
+    }
+    let shown = String::from_utf8(vault.run(&["status"]).stdout).unwrap();
+    assert!(shown.contains("REST") && shown.contains(&server.addresses[1]) && !shown.contains("stdio"), "{shown}");
+    // A second one on the same port names the first.
+    let port = server.addresses[1].rsplit(':').next().unwrap();
+    let taken = vault.run(&["serve", "--rest", port]);
+    let said = String::from_utf8_lossy(&taken.stderr);
+    assert!(!taken.status.success() && said.contains("process "), "{said}");
 }

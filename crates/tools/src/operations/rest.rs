@@ -13,6 +13,7 @@ mod parse_instruction;
 mod patch_file;
 mod read_note;
 mod search_notes;
+mod share_settings;
 mod write_file;
 
 use lapidary_operation::{ActionEntry, AnyTool, ReadEntry, WriteEntry};
@@ -27,6 +28,7 @@ pub use self::{
     parse_instruction::parse_instruction,
     read_note::{ReadNote, RestTags, file_version},
     search_notes::{PlainSearch, RunDql, RunLogic},
+    share_settings::ShareSettings,
 };
 
 /// The changes of the REST API.

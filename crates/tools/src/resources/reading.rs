@@ -167,7 +167,10 @@ fn app_state(asked: &Result<AppStatus, AppFault>) -> Value {
     let app = match asked {
         Ok(app) => app,
         Err(AppFault::SwitchedOff) => return json!({ "status": "off" }),
-        Err(AppFault::NotSetUp) => return json!({ "status": "not_set_up" }),
+        Err(AppFault::NotSetUp | AppFault::PluginUnready | AppFault::KeyMissing) => {
+            return json!({ "status": "not_set_up" });
+        }
+        Err(AppFault::PluginOff) => return json!({ "status": "plugin_off" }),
         Err(fault) => {
             let kind = Reason::AppUnavailable { fault: *fault, need: AppNeed::ActiveNote }.kind();
             return json!({ "status": kind.wire_code().id });

@@ -164,11 +164,15 @@ fn of_paths() -> Vec<Reason> {
 fn of_the_app() -> Vec<Reason> {
     let faults = [
         AppFault::NotSetUp,
+        AppFault::PluginOff,
+        AppFault::PluginUnready,
+        AppFault::KeyMissing,
         AppFault::SwitchedOff,
         AppFault::Unreachable,
         AppFault::CertificateRejected,
         AppFault::KeyRejected,
         AppFault::TimedOut,
+        AppFault::NoAppThere,
         AppFault::NotOffered,
         AppFault::Failing { status: Some(503) },
         AppFault::Failing { status: None },
@@ -177,6 +181,7 @@ fn of_the_app() -> Vec<Reason> {
     for need in [AppNeed::ListCommands, AppNeed::RunCommand, AppNeed::Omnisearch] {
         all.extend([AppFault::Unreachable, AppFault::TimedOut].map(|fault| Reason::AppUnavailable { fault, need }));
     }
+    all.push(Reason::AppUnavailable { fault: AppFault::CommandsOffThere, need: AppNeed::ListCommands });
     all.push(Reason::CommandUnknown { command: word("editor:bold"), nearest: names(&["editor:toggle-bold"]) });
     all.push(Reason::CommandUnknown { command: word("make-coffee"), nearest: Vec::new() });
     let host = || word("a.example");

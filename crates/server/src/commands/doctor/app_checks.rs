@@ -4,13 +4,11 @@ use std::{path::Path, time::Duration};
 
 use lapidary_config::{ChosenVault, Config};
 use lapidary_tools::{AppFacts, AppFault};
-use lapidary_vault::store::{is_there, read_settings};
-use serde_json::Value;
 
 use super::finding::Finding;
 use crate::{
     app_bridge::PluginApp,
-    plugin_settings::{PLUGIN, PluginSettings},
+    plugin_settings::{InstalledPlugin, PluginSettings},
 };
 
 const APP: &str = "Obsidian app";
@@ -33,19 +31,14 @@ pub(super) fn look(vault: &ChosenVault, config: &Config, is_only: bool) -> Vec<F
 
 /// The plugin as files, and whether it could answer.
 fn plugin(vault: &Path) -> (Finding, bool) {
-    let settings = vault.join(".obsidian");
-    // Not a warning. Almost everything works without the app.
-    if !is_there(&settings.join("plugins").join(PLUGIN)) {
-        let unneeded = "is not installed; it is only needed for what Obsidian itself has to do";
-        return (Finding::ok(WHAT, unneeded), false);
-    }
-    // A file that cannot be read counts as switched off; `obsidian_checks` reports it.
-    let enabled: Value = read_settings(&settings.join("community-plugins.json"))
-        .ok()
-        .and_then(|text| serde_json::from_str(text.trim_start_matches('\u{feff}')).ok())
-        .unwrap_or_default();
-    if !enabled.as_array().is_some_and(|names| names.iter().any(|name| name == PLUGIN)) {
-        return (Finding::ok(WHAT, "is installed, but switched off in Obsidian"), false);
+    match InstalledPlugin::of_vault(vault) {
+        // Not a warning. Almost everything works without the app.
+        InstalledPlugin::Absent => {
+            let unneeded = "is not installed; it is only needed for what Obsidian itself has to do";
+            return (Finding::ok(WHAT, unneeded), false);
+        }
+        InstalledPlugin::Off => return (Finding::ok(WHAT, "is installed, but switched off in Obsidian"), false),
+        InstalledPlugin::On => {}
     }
     match PluginSettings::of_vault(vault) {
         Ok(Some(PluginSettings { key: None, .. })) => {
@@ -93,6 +86,15 @@ fn unanswered(app: &PluginApp, fault: AppFault) -> Finding {
             let advice = "set OBSIDIAN_API_KEY and OBSIDIAN_BASE_URL, or install the plugin in this vault";
             Finding::warning(APP, "cannot be looked for: address and key are not both known", advice)
         }
+        AppFault::PluginOff => Finding::ok(APP, "is not looked for: the plugin is switched off"),
+        AppFault::PluginUnready => {
+            let advice = "start Obsidian once with the plugin switched on; it makes them then";
+            Finding::warning(APP, "cannot be looked for: the plugin has no key or certificate", advice)
+        }
+        AppFault::KeyMissing => {
+            let advice = "set OBSIDIAN_API_KEY to the key in the settings of the plugin";
+            Finding::warning(APP, "cannot be asked: OBSIDIAN_BASE_URL is set without a key", advice)
+        }
         AppFault::SwitchedOff => Finding::ok(APP, "is not used: LAPIDARY_APP is off"),
         // Not running is normal, so it is not a fault.
         AppFault::Unreachable => {
@@ -112,6 +114,7 @@ fn unanswered(app: &PluginApp, fault: AppFault) -> Finding {
             format!("does not answer in time{at}"),
             "wait until Obsidian has loaded the vault, or restart it",
         ),
+        AppFault::NoAppThere | AppFault::CommandsOffThere => Finding::ok(APP, format!("is not behind the server{at}")),
         AppFault::NotOffered | AppFault::Failing { .. } => {
             let advice = "check in the plugin's settings that this port is its own, and update the plugin";
             Finding::warning(APP, format!("what answers{at} is not the Local REST API"), advice)

@@ -44,11 +44,12 @@ fn answer(connection: &PluginConnection) -> Finding {
             "name the plugin's certificate as `certificate` of the vault in lapidary.toml, or set OBSIDIAN_VERIFY_SSL=false if \
              Obsidian runs on this computer",
         ),
-        // A warning: the app may simply not run now, which is not a mistake in the settings.
-        Err(error) => Finding::warning(
+        // Unlike an app that only does some things more: without this one, nothing works.
+        Err(error) => Finding::failure(
             WHAT,
             format!("{url}: {error}"),
-            "open the vault in Obsidian with the plugin Local REST API; until then every call is refused",
+            "open the vault in Obsidian with the plugin Local REST API, start `lapidary serve --rest` there, or correct the address; \
+             until then every call is refused",
         ),
     }
 }

@@ -2,6 +2,7 @@
 
 use axum::{http::Method, response::Response};
 use jiff::civil::Date;
+use lapidary_plugin::AppState;
 use lapidary_query::Period;
 use lapidary_tools::{FindPeriodic, RestPayload, RestPeriodic, RestPlace};
 use lapidary_vault::VaultPath;
@@ -10,8 +11,9 @@ use serde_json::{Value, json};
 use super::{
     RestApi,
     api_error::{ApiError, json_response},
+    app::without_app,
     broken,
-    request_path::{RequestPath, query_value},
+    request_path::{NewNote, RequestPath, query_value},
     rest_caller::RestCaller,
     rest_request::RestRequest,
 };
@@ -26,11 +28,11 @@ impl RestApi {
     ) -> Result<Response, ApiError> {
         let active = self.open_note(caller).await?.ok_or_else(ApiError::not_found)?;
         // It may have been deleted since.
-        let RestPlace::File { .. } = self.find(caller, &path_of(&active, Vec::new())).await? else {
+        let RestPlace::File { .. } = self.find(caller, &RequestPath::of(&active, Vec::new())).await? else {
             return Err(ApiError::not_found());
         };
         let behind = behind(rest)?;
-        self.file(caller, request, path_of(&active, behind), Some(&active)).await
+        self.file(caller, request, RequestPath::of(&active, behind), Some(&active)).await
     }
 
     /// Makes a note the active one; a missing one is created, as the app does.
@@ -53,9 +55,11 @@ impl RestApi {
         };
         let new_leaf = query_value(&request.query, "newLeaf");
         let new_leaf = new_leaf.is_some_and(|value| !value.is_empty() && !value.eq_ignore_ascii_case("false"));
-        self.show(caller, &path, new_leaf).await?;
+        let is_shown = self.show(caller, &path, new_leaf).await?;
         self.open(caller, path);
-        Ok(json_response(&Value::from("")))
+        let answer = json_response(&Value::from(""));
+        // The plugin's answer in every case, as programs expect it; those that know the header learn the difference.
+        Ok(if is_shown { answer } else { without_app(answer, AppState::Absent) })
     }
 
     /// A note named without its ending, or a new one.
@@ -64,7 +68,7 @@ impl RestApi {
         let has_ending = given.rsplit('/').next().is_some_and(|name| name.contains('.'));
         let named = if has_ending { given } else { format!("{given}.md") };
         let path = VaultPath::parse(&named).map_err(|_| ApiError::coded(40021))?;
-        if let RestPlace::File { path, .. } = self.find(caller, &path_of(&path, Vec::new())).await? {
+        if let RestPlace::File { path, .. } = self.find(caller, &RequestPath::of(&path, Vec::new())).await? {
             return Ok(path);
         }
         // `mustBeNew`, because another program may create it in between.
@@ -100,17 +104,11 @@ impl RestApi {
         let operation = FindPeriodic { vault: caller.vault.clone(), period, day, must_exist: !makes };
         let RestPayload::Periodic(found) = self.read(caller, operation).await? else { return Err(broken()) };
         let RestPeriodic { path, template } = found;
-        if let Some(template) = template {
-            let arguments = json!({ "path": path.as_str(), "content": template, "mustBeNew": true });
-            match self.change(caller, "rest/write", arguments).await {
-                // Another program was faster, and it is there.
-                Err(error) if error.code == 40920 => {}
-                done => drop(done?),
-            }
-        }
         // Empty parts come from doubled slashes.
         parts.retain(|part| !part.is_empty());
-        self.file(caller, request, path_of(&path, parts), Some(&path)).await
+        let mut at = RequestPath::of(&path, parts);
+        at.new_note = template.map(|begins| NewNote { path: path.clone(), begins });
+        self.file(caller, request, at, Some(&path)).await
     }
 }
 
@@ -127,9 +125,4 @@ fn numbers(parts: &[String]) -> Option<(i16, i8, i8)> {
 /// The parts behind the name of an endpoint, which address a part of the note.
 fn behind(rest: &str) -> Result<Vec<String>, ApiError> {
     Ok(RequestPath::parse(rest)?.parts.into_iter().filter(|part| !part.is_empty()).collect())
-}
-
-fn path_of(path: &VaultPath, behind: Vec<String>) -> RequestPath {
-    let parts = path.as_str().split('/').map(str::to_owned).chain(behind).collect();
-    RequestPath { parts, is_folder: false }
 }

@@ -17,7 +17,7 @@ use super::{
     request_target::{self, PatchVersion},
     rest_caller::RestCaller,
     rest_request::{INSTRUCTION, JSON, MARKDOWN, RequestBody, RestRequest},
-    write_file::WritePlace,
+    write_file::{PatchedNote, WritePlace},
 };
 
 impl RestApi {
@@ -28,7 +28,7 @@ impl RestApi {
         at: &RequestPath,
     ) -> Result<Response, ApiError> {
         let (path, current, rest) = match self.write_place(caller, at).await? {
-            WritePlace::Part { path, current, rest } => (path, Some(current), rest),
+            WritePlace::Part { path, current, rest } => (path, current, rest),
             WritePlace::File { .. } if at.is_folder => return Err(ApiError::coded(40510)),
             WritePlace::File { path, current } => (path, current, Vec::new()),
         };
@@ -39,17 +39,16 @@ impl RestApi {
         if [in_path, in_headers, in_body].into_iter().filter(|named| *named).count() > 1 {
             return Err(ApiError::coded(42200));
         }
+        let note = PatchedNote { path: &path, current: current.as_ref(), begins: at.begins() };
         if format == PatchVersion::One {
             if in_path {
                 return Err(ApiError::coded(40082).with("A target in the URL is of format 2."));
             }
             // Errors of the older format also tell that it is deprecated.
-            return self.legacy_patch(caller, request, (&path, current.as_ref())).await.map(deprecated).or_else(
-                |error| {
-                    use axum::response::IntoResponse;
-                    Ok(deprecated(error.into_response()))
-                },
-            );
+            return self.legacy_patch(caller, request, note).await.map(deprecated).or_else(|error| {
+                use axum::response::IntoResponse;
+                Ok(deprecated(error.into_response()))
+            });
         }
         let instruction = if in_path {
             raw_instruction(request, &path_target(&rest)?)?
@@ -70,8 +69,7 @@ impl RestApi {
         };
         // Checked before the note is looked up, so that a malformed request is always the same error.
         check(&instruction)?;
-        let current = current.ok_or_else(ApiError::not_found)?;
-        self.instruct(caller, request, &path, &current, instruction).await
+        self.instruct(caller, request, note, instruction).await
     }
 
     /// Carries out an instruction; the answer is the whole document.
@@ -79,21 +77,23 @@ impl RestApi {
         &self,
         caller: &RestCaller,
         request: &RestRequest,
-        path: &str,
-        current: &ContentHash,
+        note: PatchedNote<'_>,
         mut instruction: Map<String, Value>,
     ) -> Result<Response, ApiError> {
         check(&instruction)?;
-        let condition = RequestConditions::of(&request.headers)?.for_change(Some(current))?;
+        note.must_exist()?;
+        let PatchedNote { path, current, begins } = note;
+        let condition = RequestConditions::of(&request.headers)?.for_change(current)?;
         let expected = match instruction.remove("ifMatch") {
             // In the body as well as in a header; the body is more specific and wins.
-            Some(Value::String(wanted)) if wanted.trim_matches('"') != file_version(current) => {
-                return Err(ApiError::precondition(Some(current)));
+            Some(Value::String(wanted)) => {
+                let is_wanted = |current: &&ContentHash| wanted.trim_matches('"') == file_version(current);
+                let current = current.filter(is_wanted).ok_or_else(|| ApiError::precondition(current))?;
+                Some(current.to_string())
             }
-            Some(Value::String(_)) => Some(current.to_string()),
             _ => condition.expected,
         };
-        let arguments = json!({ "path": path, "instruction": instruction, "expectedHash": expected });
+        let arguments = json!({ "path": path, "instruction": instruction, "begins": begins, "expectedHash": expected });
         let done = self.change(caller, "rest/patch", arguments).await?;
         // Read again: the answer is the note as it is on the disk after the change.
         let mut response = self.document(caller, path).await?;
@@ -108,7 +108,7 @@ impl RestApi {
         &self,
         caller: &RestCaller,
         request: &RestRequest,
-        at: (&str, Option<&ContentHash>),
+        note: PatchedNote<'_>,
     ) -> Result<Response, ApiError> {
         let kind = request.given("Target-Type").ok_or_else(|| ApiError::coded(40053))?;
         if !["heading", "block", "frontmatter"].contains(&kind) {
@@ -128,7 +128,7 @@ impl RestApi {
             target => target?.ok_or_else(|| ApiError::coded(40053))?,
         };
         let create = request.says("Create-Target-If-Missing");
-        self.patch_by_headers(caller, request, at, &target, operation, create).await
+        self.patch_by_headers(caller, request, note, &target, operation, create).await
     }
 
     /// Carries out a patch of format 1; the answer is the whole document.
@@ -136,13 +136,14 @@ impl RestApi {
         &self,
         caller: &RestCaller,
         request: &RestRequest,
-        (path, current): (&str, Option<&ContentHash>),
+        note: PatchedNote<'_>,
         target: &InstructionTarget,
         operation: &str,
         create: bool,
     ) -> Result<Response, ApiError> {
-        let current = current.ok_or_else(ApiError::not_found)?;
-        let condition = RequestConditions::of(&request.headers)?.for_change(Some(current))?;
+        note.must_exist()?;
+        let PatchedNote { path, current, begins } = note;
+        let condition = RequestConditions::of(&request.headers)?.for_change(current)?;
         let (target_type, names) = match target {
             InstructionTarget::Heading(names) => ("heading", names.clone()),
             InstructionTarget::Block(id) => ("block", vec![id.clone()]),
@@ -169,7 +170,7 @@ impl RestApi {
             reject_if_there,
             trim: request.says("Trim-Target-Whitespace"),
         };
-        let arguments = json!({ "path": path, "legacy": legacy, "expectedHash": condition.expected });
+        let arguments = json!({ "path": path, "legacy": legacy, "begins": begins, "expectedHash": condition.expected });
         self.change(caller, "rest/patch", arguments).await?;
         Ok(deprecated(self.document(caller, path).await?))
     }
@@ -177,7 +178,7 @@ impl RestApi {
     /// A note as it is now.
     async fn document(&self, caller: &RestCaller, path: &str) -> Result<Response, ApiError> {
         let parts = path.split('/').map(str::to_owned).collect();
-        match self.find(caller, &RequestPath { parts, is_folder: false }).await? {
+        match self.find(caller, &RequestPath { parts, ..RequestPath::default() }).await? {
             RestPlace::File { path, file, .. } => {
                 let mut response = body_response(file.bytes().to_vec(), MARKDOWN_TEXT);
                 response.headers_mut().insert(header::ETAG, entity_tag(&file.hash()));

@@ -1,6 +1,8 @@
 //! The path of a request: split at its slashes first, and each part decoded by itself, so that an encoded slash stays in its
 //! part.
 
+use lapidary_vault::VaultPath;
+
 use super::api_error::{ApiError, is_configuration};
 
 /// The decoded parts of a path below an endpoint.
@@ -9,6 +11,16 @@ pub(super) struct RequestPath {
     pub(super) parts: Vec<String>,
     /// It ended with a slash, or has no parts: a folder is meant.
     pub(super) is_folder: bool,
+    /// The note that the path begins with, if it does not exist and a change makes it.
+    pub(super) new_note: Option<NewNote>,
+}
+
+/// A note that comes with its first change, so that a request that fails makes none.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct NewNote {
+    pub(super) path: VaultPath,
+    /// Its text before that change.
+    pub(super) begins: String,
 }
 
 impl RequestPath {
@@ -18,11 +30,22 @@ impl RequestPath {
         // Some programs put one more behind the name of a folder.
         let raw = raw.trim_end_matches('/');
         if raw.is_empty() {
-            return Ok(Self { parts: Vec::new(), is_folder });
+            return Ok(Self { is_folder, ..Self::default() });
         }
         let parts: Vec<String> =
             raw.split('/').map(|part| decoded(part).ok_or(ApiError::coded(40021))).collect::<Result<_, _>>()?;
-        Ok(Self { parts, is_folder })
+        Ok(Self { parts, is_folder, new_note: None })
+    }
+
+    /// The path of a file, and what is behind it, which addresses a part of the file.
+    pub(super) fn of(path: &VaultPath, behind: Vec<String>) -> Self {
+        let parts = path.as_str().split('/').map(str::to_owned).chain(behind).collect();
+        Self { parts, ..Self::default() }
+    }
+
+    /// The text that the note begins with, if it has to be made.
+    pub(super) fn begins(&self) -> Option<&str> {
+        self.new_note.as_ref().map(|note| note.begins.as_str())
     }
 
     /// The same of something in the vault.

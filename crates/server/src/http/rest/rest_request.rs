@@ -3,7 +3,7 @@
 use axum::{
     body::Bytes,
     extract::Request,
-    http::{HeaderMap, Method, StatusCode, header},
+    http::{HeaderMap, HeaderName, Method, StatusCode, header},
 };
 use lapidary_config::BodyLimits;
 use serde_json::Value;
@@ -40,6 +40,7 @@ pub(super) enum RequestBody {
 impl RestRequest {
     pub(super) async fn read(request: Request, limits: BodyLimits) -> Result<Self, ApiError> {
         let (head, body) = request.into_parts();
+        check_encoding(&head.headers)?;
         posted_message::check_size(&head.headers, limits).map_err(|refused| ApiError::status(refused.status()))?;
         // The plugin has its own form for errors, so only the status is kept.
         let bytes = posted_message::read(body, limits).await.map_err(|refused| ApiError::status(refused.status()))?;
@@ -94,6 +95,23 @@ impl RestRequest {
     pub(super) fn names_target(&self) -> bool {
         self.given("Target-Type").is_some() || self.given("Target").is_some()
     }
+}
+
+/// Bodies are taken as they are: those that were compressed would land in a note as compressed bytes.
+fn check_encoding(headers: &HeaderMap) -> Result<(), ApiError> {
+    // `get_all`, because each of several headers adds an encoding to those before.
+    let is_plain = |name: &HeaderName, plain: &str| {
+        let values = headers.get_all(name).iter();
+        values.into_iter().all(|value| value.to_str().is_ok_and(|value| value.trim().eq_ignore_ascii_case(plain)))
+    };
+    if !is_plain(&header::CONTENT_ENCODING, "identity") {
+        let refused = ApiError::status(StatusCode::UNSUPPORTED_MEDIA_TYPE);
+        return Err(refused.with("Send the body without Content-Encoding."));
+    }
+    if !is_plain(&header::TRANSFER_ENCODING, "chunked") {
+        return Err(ApiError::status(StatusCode::NOT_IMPLEMENTED).with("A Transfer-Encoding is chunked, or none."));
+    }
+    Ok(())
 }
 
 fn kind_of(headers: &HeaderMap) -> Option<String> {

@@ -2,7 +2,7 @@
 
 use axum::{http::header, response::Response};
 use base64::{Engine, engine::general_purpose::STANDARD};
-use lapidary_note::InstructionTarget;
+use lapidary_note::{ContentHash, InstructionTarget};
 use lapidary_tools::RestPlace;
 use serde_json::{Map, Value, json};
 
@@ -20,9 +20,41 @@ use super::{
 /// What a request that writes is about.
 pub(super) enum WritePlace {
     /// A whole file, which may not exist yet.
-    File { path: String, current: Option<lapidary_note::ContentHash> },
-    /// A part of a file that exists.
-    Part { path: String, current: lapidary_note::ContentHash, rest: Vec<String> },
+    File { path: String, current: Option<ContentHash> },
+    /// A part of a file that exists, or of a note that the change makes.
+    Part { path: String, current: Option<ContentHash>, rest: Vec<String> },
+}
+
+impl RequestPath {
+    /// Where a note is made, and the part of it that is addressed.
+    fn new_place(&self) -> Option<WritePlace> {
+        let path = &self.new_note.as_ref()?.path;
+        let rest = self.parts.get(path.names().count()..)?.to_vec();
+        let path = path.to_string();
+        Some(match rest.is_empty() {
+            true => WritePlace::File { path, current: None },
+            false => WritePlace::Part { path, current: None, rest },
+        })
+    }
+}
+
+/// A note of which a part is changed.
+#[derive(Clone, Copy)]
+pub(super) struct PatchedNote<'a> {
+    pub(super) path: &'a str,
+    pub(super) current: Option<&'a ContentHash>,
+    /// Its text, if it does not exist and the change makes it.
+    pub(super) begins: Option<&'a str>,
+}
+
+impl PatchedNote<'_> {
+    /// A patch makes no note, except one that has a text to begin with.
+    pub(super) fn must_exist(&self) -> Result<(), ApiError> {
+        match self.current.is_some() || self.begins.is_some() {
+            true => Ok(()),
+            false => Err(ApiError::not_found()),
+        }
+    }
 }
 
 impl RestApi {
@@ -32,8 +64,9 @@ impl RestApi {
         // Asked for only where it is needed: a path with an encoded slash has no file.
         let whole = || at.file().ok_or_else(ApiError::not_found);
         match found {
+            RestPlace::Nothing if at.new_note.is_some() => at.new_place().ok_or_else(ApiError::not_found),
             RestPlace::File { path, file, rest } if !rest.is_empty() => {
-                Ok(WritePlace::Part { path: path.to_string(), current: file.hash(), rest })
+                Ok(WritePlace::Part { path: path.to_string(), current: Some(file.hash()), rest })
             }
             RestPlace::File { path, file, .. } => {
                 Ok(WritePlace::File { path: path.to_string(), current: Some(file.hash()) })
@@ -54,12 +87,14 @@ impl RestApi {
     ) -> Result<Response, ApiError> {
         let (path, current) = match self.write_place(caller, at).await? {
             WritePlace::Part { path, current, rest } => {
-                return self.write_part(caller, request, (&path, &current), &rest, "replace").await;
+                let note = PatchedNote { path: &path, current: current.as_ref(), begins: at.begins() };
+                return self.write_part(caller, request, note, &rest, "replace").await;
             }
             WritePlace::File { path, current } => (path, current),
         };
         if let Some(target) = request_target::in_headers(request)? {
-            return self.write_by_headers(caller, request, (&path, current.as_ref()), target, "replace").await;
+            let note = PatchedNote { path: &path, current: current.as_ref(), begins: at.begins() };
+            return self.write_by_headers(caller, request, note, target, "replace").await;
         }
         if at.is_folder {
             return Err(ApiError::coded(40510));
@@ -101,12 +136,14 @@ impl RestApi {
     ) -> Result<Response, ApiError> {
         let (path, current) = match self.write_place(caller, at).await? {
             WritePlace::Part { path, current, rest } => {
-                return self.write_part(caller, request, (&path, &current), &rest, "append").await;
+                let note = PatchedNote { path: &path, current: current.as_ref(), begins: at.begins() };
+                return self.write_part(caller, request, note, &rest, "append").await;
             }
             WritePlace::File { path, current } => (path, current),
         };
         if let Some(target) = request_target::in_headers(request)? {
-            return self.write_by_headers(caller, request, (&path, current.as_ref()), target, "append").await;
+            let note = PatchedNote { path: &path, current: current.as_ref(), begins: at.begins() };
+            return self.write_by_headers(caller, request, note, target, "append").await;
         }
         if at.is_folder {
             return Err(ApiError::coded(40510));
@@ -123,6 +160,7 @@ impl RestApi {
             "path": path,
             "content": text,
             "append": true,
+            "begins": at.begins(),
             "mustBeNew": must_be_new,
             "expectedHash": expected,
         });
@@ -134,7 +172,7 @@ impl RestApi {
         &self,
         caller: &RestCaller,
         request: &RestRequest,
-        (path, current): (&str, &lapidary_note::ContentHash),
+        note: PatchedNote<'_>,
         rest: &[String],
         operation: &str,
     ) -> Result<Response, ApiError> {
@@ -148,7 +186,7 @@ impl RestApi {
         // A part that is replaced is created where it is missing.
         let create = operation == "replace" || request.says("Create-Target-If-Missing");
         if format == PatchVersion::One {
-            return self.patch_by_headers(caller, request, (path, Some(current)), &target, operation, create).await;
+            return self.patch_by_headers(caller, request, note, &target, operation, create).await;
         }
         if ["Target-Scope", "Target-Delimiter", "Trim-Target-Whitespace"]
             .iter()
@@ -171,7 +209,7 @@ impl RestApi {
             (_, _, InstructionTarget::Property(_)) => instruction.insert("value".to_owned(), json!(text)),
             _ => instruction.insert("content".to_owned(), json!(text)),
         };
-        self.instruct(caller, request, path, current, instruction).await
+        self.instruct(caller, request, note, instruction).await
     }
 
     /// The same for headers, which are of format 1.
@@ -179,7 +217,7 @@ impl RestApi {
         &self,
         caller: &RestCaller,
         request: &RestRequest,
-        at: (&str, Option<&lapidary_note::ContentHash>),
+        note: PatchedNote<'_>,
         target: InstructionTarget,
         operation: &str,
     ) -> Result<Response, ApiError> {
@@ -188,7 +226,7 @@ impl RestApi {
         }
         exact_kind(request)?;
         let create = operation == "replace" || request.says("Create-Target-If-Missing");
-        self.patch_by_headers(caller, request, at, &target, operation, create).await
+        self.patch_by_headers(caller, request, note, &target, operation, create).await
     }
 
     pub(super) async fn delete(

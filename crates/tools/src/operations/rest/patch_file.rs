@@ -2,8 +2,8 @@
 
 use lapidary_note::{Document, EditError, InstructionError, InstructionTarget, PatchInstruction};
 use lapidary_operation::{
-    Context, Declaration, Effect, Example, PathArgument, PathRole, Reason, ReasonKind, ToolPlan, WriteTool, clipped,
-    quote::Prose,
+    Context, Declaration, Effect, Example, PathArgument, PathRole, Reason, ReasonKind, ToolPlan, WriteTool, bug,
+    clipped, quote::Prose,
 };
 use lapidary_toolkit::reading;
 use lapidary_vault::{VaultPath, View};
@@ -31,6 +31,9 @@ pub(crate) struct Input {
     /// Of format 1.
     #[serde(default)]
     legacy: Option<LegacyPatch>,
+    /// What a missing note begins with; without it, none is made.
+    #[serde(default)]
+    begins: Option<String>,
     #[serde(default)]
     expected_hash: Option<String>,
 }
@@ -57,9 +60,14 @@ impl WriteTool for RestPatch {
     fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<ToolPlan<RestChange>, Reason> {
         let name = Self::DECLARATION.name;
         let file = RequestedFile::begin(name, context, view, &input.path, input.expected_hash.as_deref())?;
-        // A patch never creates a note, unlike writing it.
-        let missing = || Reason::NoteMissing { path: file.path.clone(), suggestions: Vec::new() };
-        let document = reading::editable(&file.path, file.before.as_ref().ok_or_else(missing)?)?;
+        let document = match (&file.before, input.begins) {
+            (Some(before), _) => reading::editable(&file.path, before)?,
+            (None, Some(begins)) => {
+                Document::open(begins).map_err(|error| bug!("the text of a new note is not text: {error}"))?
+            }
+            // A patch creates no other note, unlike writing it.
+            (None, None) => return Err(Reason::NoteMissing { path: file.path.clone(), suggestions: Vec::new() }),
+        };
         let (document, too_deep) = match (&input.instruction, &input.legacy) {
             (Some(instruction), None) => {
                 let instruction = parse_instruction(instruction)

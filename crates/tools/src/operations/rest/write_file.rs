@@ -28,6 +28,9 @@ pub(crate) struct Input {
     /// Behind what is there, on a new line.
     #[serde(default)]
     append: bool,
+    /// What a missing file begins with, before the text that is appended.
+    #[serde(default)]
+    begins: Option<String>,
     /// Only a file that does not exist yet.
     #[serde(default)]
     must_be_new: bool,
@@ -60,10 +63,14 @@ impl WriteTool for RestWrite {
             }
             false => input.content.into_bytes(),
         };
-        let content = match file.before.as_ref().filter(|_| input.append) {
+        let before = match (&file.before, input.begins) {
+            _ if !input.append => None,
+            (Some(before), _) => Some(before.bytes().to_vec()),
+            (None, begins) => begins.map(String::into_bytes),
+        };
+        let content = match before {
             None => sent,
-            Some(before) => {
-                let mut content = before.bytes().to_vec();
+            Some(mut content) => {
                 // New text begins on a line by itself, as in the plugin.
                 if !content.is_empty() && !content.ends_with(b"\n") {
                     // With the ending that the file has, so that it does not become mixed.

@@ -50,6 +50,10 @@ pub(crate) struct Output {
 
 /// Why there is only a link.
 const UNREACHED: &str = "Obsidian does not answer, so nothing was opened: give the user the link.";
+const NO_PLUGIN: &str = "Obsidian cannot be reached, because its plugin Local REST API is not set up or off, so nothing was opened: give the \
+                         user the link.";
+const NO_APP_THERE: &str =
+    "The server that has this vault runs without Obsidian, so nothing was opened: give the user the link.";
 const UNOPENED: &str = "Obsidian did not confirm that it opened the note: ask the user, or give them the link.";
 
 impl ActionTool for ObsidianOpenInUi {
@@ -124,7 +128,11 @@ impl ActionTool for ObsidianOpenInUi {
             // The link is the next step, whatever was wrong.
             Some(Err(fault)) => {
                 let unopened = match fault {
-                    AppFault::NotSetUp | AppFault::SwitchedOff | AppFault::Unreachable => UNREACHED,
+                    AppFault::SwitchedOff | AppFault::Unreachable => UNREACHED,
+                    AppFault::NotSetUp | AppFault::PluginOff | AppFault::PluginUnready | AppFault::KeyMissing => {
+                        NO_PLUGIN
+                    }
+                    AppFault::NoAppThere => NO_APP_THERE,
                     _ => UNOPENED,
                 };
                 let known = output.notice.take().map_or(String::new(), |notice| format!("{notice} "));
@@ -162,7 +170,7 @@ impl ActionTool for ObsidianOpenInUi {
                 after: NOTES,
             },
             Example {
-                says: "The same while Obsidian does not run",
+                says: "The same where Obsidian has no plugin to be reached by",
                 before: NOTES,
                 input: json!({ "path": "Daily/To do.md", "newLeaf": true }),
                 gives: ExampleResult::Output(json!({
@@ -170,7 +178,7 @@ impl ActionTool for ObsidianOpenInUi {
                     "opened": false,
                     "createdIfMissing": false,
                     "uri": "obsidian://open?vault=test&file=Daily%2FTo%20do.md&paneType=tab",
-                    "notice": UNREACHED,
+                    "notice": NO_PLUGIN,
                 })),
                 after: NOTES,
             },

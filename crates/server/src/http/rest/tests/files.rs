@@ -206,6 +206,124 @@ async fn periodic_notes_are_found_and_created_as_the_vault_says() {
 }
 
 #[tokio::test]
+async fn a_request_that_fails_makes_no_periodic_note() {
+    let daily = r#"{"folder": "Daily", "template": "T"}"#;
+    let files = [(".obsidian/daily-notes.json", daily), ("T.md", "# Day\n\ntext\n")];
+    let (md, json, append) = (MD[0], ("Content-Type", "application/json"), ("Operation", "append"));
+    let v1 = ("Markdown-Patch-Version", "1");
+    let heading = [("Target-Type", "heading"), ("Target", "None")];
+    let rows: &[RequestRow<'_>] = &[
+        ("PUT", "/periodic/daily/xx/01/01/", &[md], "x", 40054),
+        ("POST", "/periodic/daily/xx/01/01/", &[md], "x", 40054),
+        ("PATCH", "/periodic/daily/2026/xx/01/", &[md, append], "x", 40054),
+        ("PUT", "/periodic/daily/26/01/01/", &[md], "x", 40054),
+        ("PUT", "/periodic/daily/2026/13/01/", &[md], "x", 40461),
+        ("PUT", "/periodic/daily/2026/02/30/", &[md], "x", 40461),
+        ("PUT", "/periodic/daily/", &[md, ("If-Match", "\"0\"")], "x", 41200),
+        ("PUT", "/periodic/daily/", &[json], "{", 40015),
+        ("PUT", "/periodic/daily/", &[md, ("Content-Encoding", "gzip")], "x", 41500),
+        ("PUT", "/periodic/daily/heading/", &[md], "x", 40055),
+        ("PUT", "/periodic/daily/heading/Day", &[("Content-Type", "text/plain")], "x", 40012),
+        ("PUT", "/periodic/daily/", &[md, heading[0], heading[1]], "x", 40083),
+        ("POST", "/periodic/daily/", &[json], "{}", 40010),
+        ("POST", "/periodic/daily/heading/None", &[md], "x", 40400),
+        ("PATCH", "/periodic/daily/", &[json], "{}", 40081),
+        ("PATCH", "/periodic/daily/", &[md], "x", 40081),
+        ("PATCH", "/periodic/daily/heading/None", &[md, append], "x", 40400),
+        ("PATCH", "/periodic/daily/heading/Day", &[md, append, ("If-Match", "\"0\"")], "x", 41200),
+        ("PATCH", "/periodic/daily/", &[v1, md, append, heading[0], heading[1]], "x", 40080),
+        ("DELETE", "/periodic/daily/", &[], "", 40461),
+        ("MOVE", "/periodic/daily/", &[("Destination", "x.md")], "", 40461),
+        ("COPY", "/periodic/daily/", &[("Destination", "x.md")], "", 40461),
+    ];
+    for (method, path, headers, body, code) in rows {
+        let trial = RestTrial::new(&files);
+        let answer = trial.send(method, path, headers, body).await;
+        assert_eq!(answer.code(), *code, "{method} {path} {headers:?}: {}", answer.text());
+        assert_eq!(trial.get("/vault/").await.json()["files"], json!(["T.md"]), "{method} {path} {headers:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_periodic_note_comes_with_its_first_change() {
+    let daily = r#"{"folder": "Daily", "template": "T"}"#;
+    let files = [(".obsidian/daily-notes.json", daily), ("T.md", "# Day\n\ntext\n")];
+    let (md, append) = (MD[0], ("Operation", "append"));
+    let (v1, heading) = (("Markdown-Patch-Version", "1"), ("Target-Type", "heading"));
+    let instruction = r#"{"targetType": "heading", "target": ["Day"], "operation": "append", "content": "x"}"#;
+    for (method, behind, headers, body, expected) in [
+        ("PUT", "", &[md][..], "x", "x"),
+        ("PUT", "", &[md, ("If-None-Match", "*")], "x", "x"),
+        ("POST", "", &[md], "x\n", "# Day\n\ntext\nx\n"),
+        ("PUT", "heading/Day", &[md], "x", "# Day\n\nx\n"),
+        ("POST", "heading/Day", &[md], "x", "# Day\n\ntext\n\nx\n"),
+        ("PATCH", "", &[("Content-Type", "application/json")], instruction, "# Day\n\ntext\n\nx\n"),
+        ("PATCH", "heading/Day", &[md, append], "x", "# Day\n\ntext\n\nx\n"),
+        ("PATCH", "", &[v1, md, append, heading, ("Target", "Day")], "x\n", "# Day\n\ntext\nx\n"),
+    ] {
+        let trial = RestTrial::new(&files);
+        let answer = trial.send(method, &format!("/periodic/daily/2026/04/13/{behind}"), headers, body).await;
+        assert!(answer.status.is_success(), "{method} {behind}: {}", answer.text());
+        assert_eq!(answer.header("content-location"), "Daily/2026-04-13.md");
+        assert_eq!(trial.text("Daily/2026-04-13.md").as_deref(), Some(expected), "{method} {behind} {headers:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_body_that_was_compressed_is_not_taken_for_text() {
+    let trial = RestTrial::new(&[("n.md", NOTE)]);
+    for encoding in ["gzip", "deflate", "br", "identity, gzip", "GZIP", "", "x"] {
+        for (method, path) in [
+            ("PUT", "/vault/n.md"),
+            ("PUT", "/vault/new.md"),
+            ("POST", "/vault/n.md"),
+            ("PATCH", "/vault/n.md/heading/One"),
+            ("POST", "/search/"),
+        ] {
+            let headers = [MD[0], ("Content-Encoding", encoding), ("Operation", "append")];
+            assert_eq!(trial.send(method, path, &headers, "x").await.code(), 41500, "{method} {path} {encoding}");
+        }
+    }
+    assert_eq!(
+        trial.send("PUT", "/vault/n.md", &[MD[0], ("Transfer-Encoding", "gzip, chunked")], "x").await.code(),
+        50100
+    );
+    assert_eq!((trial.text("n.md").as_deref(), trial.text("new.md")), (Some(NOTE), None));
+    let plain = [MD[0], ("Content-Encoding", "Identity"), ("Transfer-Encoding", "chunked")];
+    assert_eq!(trial.send("PUT", "/vault/n.md", &plain, "x").await.status, 204);
+}
+
+#[tokio::test]
+async fn settings_are_shared_as_far_as_the_caller_may_see_their_places() {
+    let files = [
+        (".obsidian/daily-notes.json", r#"{"folder": "Private/Days", "secret": "x"}"#),
+        (".obsidian/templates.json", r#"{"folder": "Templates", "dateFormat": "DD", "apiKey": "x"}"#),
+        (".obsidian/app.json", "{"),
+        ("n.md", NOTE),
+    ];
+    let open = RestTrial::new(&files).get("/lapidary/settings/").await.json();
+    assert_eq!(
+        open,
+        json!({
+            ".obsidian/daily-notes.json": { "folder": "Private/Days" },
+            ".obsidian/templates.json": { "folder": "Templates", "dateFormat": "DD" },
+            ".obsidian/app.json": null,
+        })
+    );
+    let closed = RestTrial::with(&files, &[], &[("OBSIDIAN_DENY_PATHS", "Private,Templates")]);
+    let shared = closed.get("/lapidary/settings/").await.json();
+    assert!(!shared.to_string().contains("Private") && !shared.to_string().contains("Templates"), "{shared}");
+    // A format may name a folder too.
+    let by_format = [(".obsidian/daily-notes.json", r#"{"format": "[Private/]YYYY-MM-DD"}"#)];
+    let closed = RestTrial::with(&by_format, &[], &[("OBSIDIAN_DENY_PATHS", "Private")]);
+    assert_eq!(closed.get("/lapidary/settings/").await.json(), json!({ ".obsidian/daily-notes.json": null }));
+    assert_eq!(closed.raw("GET", "/lapidary/settings/", &[], "").await.code(), 40101);
+    for (method, path) in [("PUT", "/lapidary/settings/"), ("GET", "/lapidary/"), ("GET", "/lapidary/settings/x")] {
+        assert_eq!(closed.send(method, path, MD, "x").await.code(), 40400, "{method} {path}");
+    }
+}
+
+#[tokio::test]
 async fn a_read_only_server_changes_nothing_and_a_reader_neither() {
     for (words, environment) in [(&["--read-only"][..], &[][..]), (&[], &[("LAPIDARY_PROFILE", "reader")])] {
         let trial = RestTrial::with(&[("n.md", NOTE)], words, environment);

@@ -24,7 +24,9 @@ impl AppTrial {
         let port: u16 = plugin.url().rsplit(':').next().unwrap().parse().unwrap();
         let settings = json!({ "apiKey": KEY, "enableInsecureServer": true, "insecurePort": port, "port": 1 });
         let settings = settings.to_string();
-        let files: Vec<(&str, &str)> = [(SETTINGS_FILE, settings.as_str())].iter().chain(NOTES).copied().collect();
+        let plugins = (".obsidian/community-plugins.json", r#"["obsidian-local-rest-api"]"#);
+        let files: Vec<(&str, &str)> =
+            [(SETTINGS_FILE, settings.as_str()), plugins].iter().chain(NOTES).copied().collect();
         Self { rest: RestTrial::with(&files, &[], environment), plugin }
     }
 
@@ -176,9 +178,43 @@ async fn an_app_that_does_not_run_is_as_if_there_were_none() {
     assert_eq!(trial.rest.get("/commands/").await.json(), json!({ "commands": [] }));
     assert_eq!(trial.rest.send("POST", "/commands/workspace:close/", &[], "").await.code(), 40400);
     // The note last opened through us is the active one.
-    assert_eq!(trial.rest.send("POST", "/open/Work/b%20c.md", &[], "").await.status, 200);
+    let opened = trial.rest.send("POST", "/open/Work/b%20c.md", &[], "").await;
+    assert_eq!((opened.status.as_u16(), opened.text()), (200, "\"\""));
+    assert_eq!(opened.header("lapidary-app"), "absent", "a program that knows it learns that nothing was shown");
     assert_eq!(trial.rest.get("/active/").await.header("content-location"), "Work/b%20c.md");
     assert_eq!(trial.rest.text("Plan.md").as_deref(), Some("# A\n\nx\n"));
+}
+
+#[tokio::test]
+async fn without_commands_it_is_said_why_and_what_to_do() {
+    let answers = async |environment: &[(&str, &str)], runs: bool| {
+        let mut trial = AppTrial::new(FakeVersion::V5_1, environment);
+        if !runs {
+            trial.plugin.stop();
+        }
+        let listed = trial.rest.get("/commands/").await;
+        assert_eq!((listed.status.as_u16(), listed.json()), (200, json!({ "commands": [] })));
+        let run = trial.rest.send("POST", "/commands/workspace:close/", &[], "").await;
+        assert_eq!((run.code(), run.header("lapidary-app")), (40400, listed.header("lapidary-app")));
+        (listed.header("lapidary-app").to_owned(), run.json()["message"].as_str().unwrap().to_owned())
+    };
+    let (state, said) = answers(ALLOWED, false).await;
+    assert_eq!(state, "absent");
+    assert!(
+        said.starts_with("Not Found\n") && said.contains("not running") && said.contains("Start Obsidian"),
+        "{said}"
+    );
+    let (state, said) = answers(&[], true).await;
+    assert_eq!(state, "commands-off");
+    assert!(said.contains("OBSIDIAN_ENABLE_COMMANDS=true"), "{said}");
+    let read_only = [("OBSIDIAN_ENABLE_COMMANDS", "true"), ("OBSIDIAN_READ_ONLY", "true")];
+    let (state, said) = answers(&read_only, true).await;
+    assert_eq!(state, "commands-off");
+    assert!(said.contains("read-only"), "{said}");
+    // With the app, its answers have no such header.
+    let trial = AppTrial::new(FakeVersion::V5_1, ALLOWED);
+    assert_eq!(trial.rest.get("/commands/").await.header("lapidary-app"), "");
+    assert_eq!(trial.rest.send("POST", "/open/Plan.md", &[], "").await.header("lapidary-app"), "");
 }
 
 #[tokio::test]

@@ -5,6 +5,7 @@ use std::{
     sync::LazyLock,
 };
 
+use lapidary_meaning::{Embedding, TextModel};
 use lapidary_query::words;
 
 use super::{
@@ -35,6 +36,11 @@ const PAIRED: usize = 24;
 const SIMILARITY: f32 = 1.25;
 /// Less in common is chance.
 const SIMILAR: f32 = 0.1;
+/// Below this cosine, two requests have nothing to do with each other.
+const UNRELATED: f32 = 0.3;
+/// How many requests that are close in meaning count for a tool, and how much of each relative to the one before.
+const CLOSEST: usize = 5;
+const NEXT_CLOSEST: f32 = 0.6;
 
 pub(super) struct KnownRequests {
     /// A number for each feature, and how much it says.
@@ -46,6 +52,8 @@ pub(super) struct KnownRequests {
     /// All of them.
     names: Vec<&'static str>,
     weights: ToolWeights,
+    /// What each request means, if the model knows any of its words.
+    meanings: Vec<Option<Embedding>>,
 }
 
 /// How similar the known requests of each tool are to a wish.
@@ -53,6 +61,8 @@ pub(super) struct SimilarRequests {
     tools: HashMap<&'static str, Vec<f32>>,
     /// What was learnt about the features of the wish.
     learnt: HashMap<&'static str, f32>,
+    /// How close in meaning the known requests of each tool are.
+    close: HashMap<&'static str, Vec<f32>>,
     /// The greatest similarity, at most 1.
     pub(super) nearest: f32,
 }
@@ -63,8 +73,10 @@ impl KnownRequests {
     }
 
     pub(super) fn of(requests: impl Iterator<Item = (&'static str, &'static str)>) -> Self {
+        let requests: Vec<(&str, &str)> = requests.collect();
+        let meanings = requests.iter().map(|(request, _)| meaning_of(request)).collect();
         let known: Vec<(BTreeMap<String, f32>, Vec<&str>)> =
-            requests.map(|(request, tools)| (features(request), tools.split(' ').collect())).collect();
+            requests.into_iter().map(|(request, tools)| (features(request), tools.split(' ').collect())).collect();
         // In order, so that numbers are the same each time.
         let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
         for feature in known.iter().flat_map(|(features, _)| features.keys()) {
@@ -95,7 +107,7 @@ impl KnownRequests {
             tools.push(wanted.clone());
         }
         let weights = ToolWeights::learn(&lessons, features.len(), names.len());
-        Self { features, holders, tools, names, weights }
+        Self { features, holders, tools, names, weights, meanings }
     }
 
     /// Compares a wish with all requests.
@@ -117,7 +129,18 @@ impl KnownRequests {
         let mut learnt = Vec::new();
         self.weights.score(&known, self.names.len(), &mut learnt);
         let learnt = self.names.iter().copied().zip(learnt).collect();
-        let mut similar = SimilarRequests { tools: HashMap::new(), learnt, nearest: 0.0 };
+        let mut similar = SimilarRequests { tools: HashMap::new(), learnt, close: HashMap::new(), nearest: 0.0 };
+        let meant = meaning_of(wish);
+        for (request, tools) in self.tools.iter().enumerate() {
+            let Some((one, other)) = meant.as_ref().zip(self.meanings[request].as_ref()) else { continue };
+            let close = (one.cosine(other) - UNRELATED) / (1.0 - UNRELATED);
+            if close > 0.0 {
+                #[expect(clippy::cast_precision_loss, reason = "a request has a handful of tools")]
+                let share = close / (tools.len() as f32).powf(SHARED);
+                tools.iter().for_each(|tool| similar.close.entry(tool).or_default().push(share));
+            }
+        }
+        similar.close.values_mut().for_each(|found| found.sort_by(|one, other| other.total_cmp(one)));
         for (request, tools) in self.tools.iter().enumerate() {
             if alike[request] < SIMILAR {
                 continue;
@@ -137,7 +160,9 @@ impl SimilarRequests {
         let found = self.tools.get(tool).map(Vec::as_slice).unwrap_or_default();
         // From the last on, so that each counts less than the one before it.
         let similar = found.iter().take(COUNTED).rev().fold(0.0, |sum, alike| alike + NEXT * sum);
-        SIMILARITY * similar + self.learnt.get(tool).copied().unwrap_or_default()
+        let close = self.close.get(tool).map(Vec::as_slice).unwrap_or_default();
+        let close = close.iter().take(CLOSEST).rev().fold(0.0, |sum, alike| alike + NEXT_CLOSEST * sum);
+        SIMILARITY * similar + close + self.learnt.get(tool).copied().unwrap_or_default()
     }
 }
 
@@ -190,4 +215,18 @@ fn rarity(all: usize, having: usize) -> f32 {
 fn length(weights: impl Iterator<Item = f32>) -> f32 {
     // Never zero: a wish of nothing but known and useless words has no direction, and nothing is similar to it.
     weights.map(|weight| weight * weight).sum::<f32>().sqrt().max(f32::EPSILON)
+}
+
+/// The words and those that they stand for, so that the model, which knows English, also understands other languages.
+fn meaning_of(request: &str) -> Option<Embedding> {
+    let mut text = request.to_owned();
+    for word in words(request) {
+        let (spaced, unspaced): (String, String) = word.chars().partition(|c| !vocabulary::is_unspaced(*c));
+        let within = vocabulary::meanings_within(&unspaced).into_iter().flatten();
+        for meant in within.chain(vocabulary::meanings(&spaced)) {
+            text.push(' ');
+            text.push_str(meant);
+        }
+    }
+    TextModel::bundled().embed(&text)
 }

@@ -1,0 +1,98 @@
+//! The models behind one interface.
+
+use std::{fmt, sync::LazyLock};
+
+use crate::{Embedding, StaticModel, TransformerModel};
+
+/// What kind of model it is: their scores weigh differently.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ModelKind {
+    Static,
+    Transformer,
+}
+
+/// Which model made a vector: follows from the bytes of its files, so vectors of another model are never taken for its own.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ModelId([u8; 8]);
+
+impl ModelId {
+    /// From the SHA-256 of the model's files.
+    pub fn of_digest(digest: &[u8; 32]) -> Self {
+        Self(*digest.first_chunk().unwrap_or(&[0; 8]))
+    }
+
+    /// As `Display` writes it.
+    pub fn parse(text: &str) -> Option<Self> {
+        let sound = text.len() == 16 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+        let number = sound.then(|| u64::from_str_radix(text, 16).ok()).flatten()?;
+        Some(Self(number.to_be_bytes()))
+    }
+}
+
+impl fmt::Display for ModelId {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{:016x}", u64::from_be_bytes(self.0))
+    }
+}
+
+impl fmt::Debug for ModelId {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, formatter)
+    }
+}
+
+/// A model that makes vectors of texts.
+#[derive(Debug)]
+pub enum TextModel {
+    Static(Box<StaticModel>),
+    Transformer(Box<TransformerModel>),
+}
+
+impl TextModel {
+    /// The model in the binary, made on first use.
+    pub fn bundled() -> &'static Self {
+        static BUNDLED: LazyLock<TextModel> = LazyLock::new(|| {
+            let file = include_bytes!("../model/english.static");
+            let model = StaticModel::of_program(file).expect("the bundled model is checked by a test");
+            TextModel::Static(Box::new(model))
+        });
+        &BUNDLED
+    }
+
+    pub fn id(&self) -> &ModelId {
+        match self {
+            Self::Static(model) => model.id(),
+            Self::Transformer(model) => model.id(),
+        }
+    }
+
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Static(model) => model.name(),
+            Self::Transformer(model) => model.name(),
+        }
+    }
+
+    pub fn kind(&self) -> ModelKind {
+        match self {
+            Self::Static(_) => ModelKind::Static,
+            Self::Transformer(_) => ModelKind::Transformer,
+        }
+    }
+
+    /// How many values a vector has.
+    pub fn dimension(&self) -> usize {
+        match self {
+            Self::Static(model) => model.dimension(),
+            Self::Transformer(model) => model.dimension(),
+        }
+    }
+
+    /// `None` if none of its tokens is known.
+    pub fn embed(&self, text: &str) -> Option<Embedding> {
+        match self {
+            Self::Static(model) => model.embed(text),
+            Self::Transformer(model) => model.embed(text),
+        }
+    }
+}
