@@ -17,8 +17,8 @@ use lapidary_pipeline::{
 use lapidary_plugin::RemoteBackend;
 use lapidary_query::nearest;
 use lapidary_tools::{
-    AppBridge, AttachmentDecoder, BUILT_IN_PROFILES, Effect, NoDecoder, OwnerSettings, ScanLimits, TOOLS, ToolGroup,
-    ToolSelection, VaultShape, WebAccess,
+    AppBridge, AttachmentDecoder, BUILT_IN_PROFILES, Effect, NO_MEMORY, NO_SCHEMAS, NoDecoder, OwnerSettings,
+    ScanLimits, TOOLS, ToolSelection, VaultShape, WebAccess,
 };
 use lapidary_vault::{
     FolderNames, GlobError, ImportFolder, InnerVault, PathGlobs, PathPrefix, Policy, ScopeError, SourceRules, Vault,
@@ -123,8 +123,11 @@ pub(crate) fn assemble(
         read_only: config.access.read_only,
         commands: config.app.commands && config.app.is_used,
         dotted_names: config.tools.dotted_names,
-        not_set_up: if config.memory.is_none() { vec![ToolGroup::Memory] } else { Vec::new() },
-        not_set_up_tools: WebFetcher::tools_without(&config.web),
+        not_set_up: [(config.memory.is_none(), NO_MEMORY), (config.schemas.is_none(), NO_SCHEMAS)]
+            .into_iter()
+            .filter_map(|(is_missing, setting)| is_missing.then_some(setting))
+            .chain(WebFetcher::missing_settings(&config.web))
+            .collect(),
     };
     let names: Vec<String> = vaults.iter().map(|served| served.vault.name().to_owned()).collect();
     let grants = GrantMaker::new(config, selection, names);

@@ -12,7 +12,7 @@ use std::{
 
 use lapidary_config::WebConfig;
 use lapidary_telemetry::outgoing;
-use lapidary_tools::{FetchedPage, WebAccess, WebFault, WebHit};
+use lapidary_tools::{FetchedPage, MissingSetting, NO_WEB_PAGES, NO_WEB_SEARCH, WebAccess, WebFault, WebHit};
 use lapidary_vault::ElapsedTime;
 use parking_lot::Mutex;
 use serde::Deserialize;
@@ -64,10 +64,10 @@ impl WebFetcher {
         is_open.then(|| Self::new(settings, DefaultResolver::default(), RootCerts::WebPki))
     }
 
-    /// The tools that could do nothing with these settings.
-    pub(crate) fn tools_without(settings: &WebConfig) -> Vec<&'static str> {
-        let pages: &[&str] = if Self::opens_no_host(settings) { &["web_fetch", "web_clip"] } else { &[] };
-        let search: &[&str] = if settings.search_url.is_none() { &["web_search"] } else { &[] };
+    /// What the owner has not set, and which tools need it.
+    pub(crate) fn missing_settings(settings: &WebConfig) -> Vec<MissingSetting> {
+        let pages: &[MissingSetting] = if Self::opens_no_host(settings) { &NO_WEB_PAGES } else { &[] };
+        let search: &[MissingSetting] = if settings.search_url.is_none() { &[NO_WEB_SEARCH] } else { &[] };
         [pages, search].concat()
     }
 

@@ -2,13 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use lapidary_note::{ContentHash, Document, LinkForm, PropertyEdit, PropertyPath, YamlValue};
+use lapidary_note::{ContentHash, Document, PropertyEdit, PropertyPath, YamlValue};
 use lapidary_operation::{Context, Reason};
 use lapidary_query::{Object, Row, Value};
-use lapidary_vault::{
-    NoteRows, VaultPath, View,
-    links::{LinkFormat, linkpath_for},
-};
+use lapidary_vault::{NoteRows, VaultPath, View};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value as Json;
@@ -17,7 +14,11 @@ use crate::{foreign_text, free_name, index, patching::edit_refusal, properties::
 
 /// The properties of source notes.
 pub const TITLE: &str = "title";
+/// The address that the caller gave. It alone says that two sources are the same: what a page or a text claims of itself
+/// could be the address of another.
 pub const SOURCE: &str = "source";
+/// The address that a page or a text claims for itself.
+pub const CLAIMED: &str = "claimed_source";
 pub const ORIGINAL: &str = "original";
 pub const AUTHOR: &str = "author";
 pub const PUBLISHED: &str = "published";
@@ -59,8 +60,6 @@ pub struct SourceDraft {
     pub url: Option<String>,
     pub author: Option<String>,
     pub published: Option<String>,
-    /// The file of the vault that it was read from.
-    pub file: Option<VaultPath>,
 }
 
 impl SourceDraft {
@@ -73,7 +72,7 @@ impl SourceDraft {
         }
         text.push('\n');
         let WebPage { title, url, author, published, .. } = page;
-        Some(Self { mark: text_mark(original), text, title, url, author, published, file: None })
+        Some(Self { mark: text_mark(original), text, title, url, author, published })
     }
 
     /// The note that was made of this source before.
@@ -97,28 +96,16 @@ impl SourceDraft {
     pub fn with_properties(
         &self,
         context: &Context<'_>,
-        view: &View,
         path: &VaultPath,
         note: &Document,
         status: Option<&str>,
     ) -> Result<Document, Reason> {
-        let original = match &self.file {
-            Some(file) => {
-                let format = match view.app_settings().new_links {
-                    LinkFormat::Relative => LinkFormat::Absolute,
-                    format => format,
-                };
-                Some(format!("[[{}]]", linkpath_for(index::files(context, view)?, file, path, format, LinkForm::Wiki)))
-            }
-            None => None,
-        };
         let own_status = NoteProperties::of(note).value();
         let has_status = !matches!(PropertyPath::name(STATUS).find(&own_status), None | Some(YamlValue::Null));
         let status = status.or((!has_status).then_some(INBOX));
         let properties = [
             (TITLE, self.title.clone()),
             (SOURCE, self.url.clone()),
-            (ORIGINAL, original),
             (AUTHOR, self.author.clone()),
             (PUBLISHED, self.published.clone()),
             (INGESTED, Some(context.now.date().to_string())),

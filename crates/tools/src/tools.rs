@@ -8,9 +8,20 @@ pub(crate) mod skill;
 mod vault;
 mod web;
 
-use lapidary_operation::{ActionEntry, AgentEntry, AnyTool, BatchedEntry, ReadEntry, RelayEntry, ToolSet, WriteEntry};
+use lapidary_operation::{
+    ActionEntry, AgentEntry, AnyTool, BatchedEntry, MissingSetting, ReadEntry, RelayEntry, ToolSet, WriteEntry,
+};
 
 use crate::{definitions::definition, operations::INTERNAL};
+
+/// The settings that some tools cannot do without.
+pub const NO_MEMORY: MissingSetting = MissingSetting { key: "memory_folder", needed_by: "memory" };
+pub const NO_SCHEMAS: MissingSetting = MissingSetting { key: "schema_folder", needed_by: "schema_save" };
+pub const NO_WEB_PAGES: [MissingSetting; 2] = [
+    MissingSetting { key: "web.hosts", needed_by: "web_fetch" },
+    MissingSetting { key: "web.hosts", needed_by: "web_clip" },
+];
+pub const NO_WEB_SEARCH: MissingSetting = MissingSetting { key: "web.search_url", needed_by: "web_search" };
 
 /// All tools, by group, in the order in which clients and the reference list them.
 pub const TOOLS: &[&dyn AnyTool] = &[

@@ -23,7 +23,6 @@ use crate::{
     app_bridge::{AppFault, AppNeed},
     bug::Bug,
     catalogue::OffReason,
-    declaration::ToolGroup,
     quote::{InWords, Prose, quoted},
     uri::{of_file, of_path},
     vault_shape::ShapeProblem,
@@ -58,15 +57,7 @@ reasons! { |offered|
         kind: ReasonKind::ToolDisabled,
         message: format!("{tool} is switched off{}.", words::why_off(off)),
         data: json!({ "tool": tool }),
-        hint: match off {
-            OffReason::ReadOnly => "Only reading is possible. Tell the user what you would have changed.",
-            OffReason::Commands => "Tell the user what you wanted to do. The owner can set OBSIDIAN_ENABLE_COMMANDS=true.",
-            OffReason::OwnFolders => "Tell the user what you wanted to do in Obsidian.",
-            OffReason::Excluded | OffReason::NotChosen | OffReason::Profile | OffReason::Scope => "Use another tool, or ask the user to enable it.",
-            OffReason::NotSetUp(ToolGroup::Memory) => "Ask the user to name a folder for memories: the setting `memory_folder`.",
-            OffReason::NotSetUp(ToolGroup::Web) => "Ask the user to open hosts of the web: the setting `web.hosts`, for searches `web.search_url`.",
-            OffReason::NotSetUp(_) => "Use another tool, or ask the user to set it up.",
-        },
+        hint: advice::tool_off(off),
     }
     /// In the words of the original: the missing scope is not named.
     InsufficientScope { tool: String } => {
@@ -154,14 +145,6 @@ reasons! { |offered|
             true => "Correct its property `schema`. `schema_infer` shows one in the right form.",
             false => "Correct its property `schema`.",
         },
-    }
-    /// The tool is off, as it has no place to write to.
-    SchemasOff { tool: &'static str } => {
-        kinds: [],
-        kind: ReasonKind::ToolDisabled,
-        message: format!("{tool} is off: the owner has named no folder for schemas."),
-        data: json!({ "tool": tool }),
-        hint: "Ask the user to set `schema_folder` in the server's settings.",
     }
     NoteMissing { path: VaultPath, suggestions: Vec<VaultPath> } => {
         kinds: [NoteMissing("note_missing", -32001, "NOT_FOUND", "Nothing is at the path.")],

@@ -57,8 +57,10 @@ fn tools_that(hold: impl Fn(&ToolSpec) -> bool) -> Vec<&'static str> {
 fn the_owner_chooses_what_is_listed_and_what_is_off() {
     let vault = Vault::new(&[("a.md", b"x")]);
     let listed = |spec: &ToolSpec| spec.declaration.listed;
-    // Memory is off until the owner names a folder.
-    let is_set_up = |spec: &ToolSpec| !matches!(spec.declaration.group, ToolGroup::Memory | ToolGroup::Web);
+    // Memory, the web and schemas are off until the owner names a folder or hosts.
+    let is_set_up = |spec: &ToolSpec| {
+        !matches!(spec.declaration.group, ToolGroup::Memory | ToolGroup::Web) && spec.name() != "schema_save"
+    };
     let reads = |spec: &ToolSpec| (spec.effect == Effect::Read || spec.name() == "call_tool") && is_set_up(spec);
     for (arguments, environment, expected) in [
         (&[][..], &[][..], tools_that(listed)),

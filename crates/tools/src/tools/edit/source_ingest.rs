@@ -1,6 +1,6 @@
 //! Makes a note of a source: a text, a web page or a document of the vault.
 
-use lapidary_note::{Document, FileContent};
+use lapidary_note::{Document, FileContent, LinkForm, PropertyEdit, PropertyPath, YamlValue};
 use lapidary_operation::{
     Context, Declaration, Effect, Example, ExampleResult, PathArgument, PathRole, Reason, ReasonKind, ToolGroup,
     ToolPlan, WireFamily, WriteTool, clipped,
@@ -8,11 +8,16 @@ use lapidary_operation::{
 };
 use lapidary_toolkit::{
     anchoring::{self, AnchorProblem},
-    hash, naming, reading,
-    sources::{self, KnownBy, SourceDraft, SourceNote, trimmed},
+    foreign_text, free_name, hash, index, naming,
+    patching::edit_refusal,
+    reading,
+    sources::{self, SourceNote},
     web_page::WebPage,
 };
-use lapidary_vault::{Change, ChangeSet, VaultPath, View};
+use lapidary_vault::{
+    Change, ChangeSet, VaultPath, View,
+    links::{LinkFormat, linkpath_for},
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -20,7 +25,7 @@ use serde_json::json;
 pub(crate) struct SourceIngest;
 
 /// Keep a source as a note: a text, a page as HTML (it becomes Markdown) or a text file of the vault, with where it comes
-/// from and a status. A source that is known by its address or text is answered with its note.
+/// from and a status. A source that is known by its `url` or text is answered with its note.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Input {
@@ -99,6 +104,13 @@ pub(crate) struct Output {
     notice: Option<&'static str>,
 }
 
+#[derive(Clone, Copy, PartialEq, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum KnownBy {
+    Url,
+    Text,
+}
+
 /// Files that are text, by their endings; the second ones are pages.
 const TEXTS: &[&str] = &["txt", "text", "rst", "org", "tex", "csv", "tsv", "srt", "vtt", "log"];
 const PAGES: &[&str] = &["html", "htm", "xhtml"];
@@ -129,20 +141,25 @@ impl WriteTool for SourceIngest {
     type Output = Output;
 
     fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<ToolPlan<Output>, Reason> {
-        let given = given(context, view, &input)?;
+        let given = GivenSource::read(context, view, &input)?;
         let known = sources::all(context, view)?;
         if let Some((note, by)) = given.known_as(&known) {
             return answer_known(view, note, by, &given, &input);
         }
+        let title = given.title.as_deref().map(free_name::cleaned).filter(|title| !title.is_empty());
+        let stem = title.unwrap_or_else(|| format!("Source {}", context.now.date()));
+        let folder = context.owner.sources.as_ref();
         let taken = || Reason::bad_argument(Self::DECLARATION.name, "title", "is taken with every number");
-        let path = given.free_path(context, view)?.ok_or_else(taken)?;
+        let path = free_name::free_path(context, view, folder, &stem, "md")?.ok_or_else(taken)?;
         let (body, ids) = anchors(&path, &given.text, &input.anchors)?;
-        let note = Document::open(body).map_err(|_| Reason::NotText { path: path.clone(), valid_up_to: None })?;
-        let document = given.with_properties(context, view, &path, &note, Some(&input.status))?;
+        let document = with_properties(context, view, &path, body, &given, &input)?;
         let content: FileContent = document.content().clone();
         let changes = ChangeSet::one(Change::Create { path: path.clone(), content: content.clone() });
         context.budget.hold_all(&changes)?;
-        let link = |id: &String| format!("[[{}#^{id}]]", naming::title(&path));
+        // As it will be: the shortest name depends on the other notes.
+        let ahead = view.with(&changes);
+        let named = if ids.is_empty() { String::new() } else { wiki_path(context, &ahead, &path, &path)? };
+        let link = |id: &String| format!("[[{named}#^{id}]]");
         let output = Output {
             created: true,
             known_by: None,
@@ -243,45 +260,83 @@ impl WriteTool for SourceIngest {
     }
 }
 
-/// What the caller gave, as Markdown with what is known about it.
-fn given(context: &Context<'_>, view: &View, input: &Input) -> Result<SourceDraft, Reason> {
-    let bad = |at: &str, problem: &'static str| Reason::bad_argument(SourceIngest::DECLARATION.name, at, problem);
-    let mut file = None;
-    let (original, is_page) = match (&input.text, &input.html, &input.file) {
-        (Some(text), None, None) => (text.clone(), false),
-        (None, Some(html), None) => (html.clone(), true),
-        (None, None, Some(name)) => {
-            let found = naming::find(context, view, name)?;
-            let ending = found.path.name().rsplit_once('.').map_or(String::new(), |(_, ending)| ending.to_lowercase());
-            let is_page = PAGES.contains(&&*ending);
-            if !is_page && !TEXTS.contains(&&*ending) {
-                return Err(Reason::AttachmentUnsupported { path: found.path, supported: SUPPORTED });
+/// A source as Markdown, with what is known about it.
+struct GivenSource {
+    text: String,
+    mark: String,
+    title: Option<String>,
+    url: Option<String>,
+    /// What the page says that its address is.
+    claimed: Option<String>,
+    author: Option<String>,
+    published: Option<String>,
+    file: Option<VaultPath>,
+}
+
+impl GivenSource {
+    fn read(context: &Context<'_>, view: &View, input: &Input) -> Result<Self, Reason> {
+        let bad = |at: &str, problem: &'static str| Reason::bad_argument(SourceIngest::DECLARATION.name, at, problem);
+        let mut file = None;
+        let (original, is_page) = match (&input.text, &input.html, &input.file) {
+            (Some(text), None, None) => (text.clone(), false),
+            (None, Some(html), None) => (html.clone(), true),
+            (None, None, Some(name)) => {
+                let found = naming::find(context, view, name)?;
+                let ending =
+                    found.path.name().rsplit_once('.').map_or(String::new(), |(_, ending)| ending.to_lowercase());
+                let is_page = PAGES.contains(&&*ending);
+                if !is_page && !TEXTS.contains(&&*ending) {
+                    return Err(Reason::AttachmentUnsupported { path: found.path, supported: SUPPORTED });
+                }
+                let text = reading::show(&found.path, &found.file)?.text().to_owned();
+                file = Some(found.path);
+                (text, is_page)
             }
-            let text = reading::show(&found.path, &found.file)?.text().to_owned();
-            file = Some(found.path);
-            (text, is_page)
+            _ => return Err(bad("", "must have one of `text`, `html` and `file`")),
+        };
+        let url = trimmed(input.url.as_deref());
+        if url.as_ref().is_some_and(|url| url.contains(char::is_whitespace) || !url.contains("://")) {
+            return Err(bad("url", "must be an address like `https://example.com/page`"));
         }
-        _ => return Err(bad("", "must have one of `text`, `html` and `file`")),
-    };
-    let url = trimmed(input.url.as_deref());
-    if url.as_ref().is_some_and(|url| url.contains(char::is_whitespace) || !url.contains("://")) {
-        return Err(bad("url", "must be an address like `https://example.com/page`"));
+        let mark = sources::text_mark(&original);
+        let page = if is_page {
+            WebPage::read(&original, url.as_deref())
+        } else {
+            WebPage { markdown: original, ..WebPage::default() }
+        };
+        let mut text = foreign_text::inert(&page.markdown.replace("\r\n", "\n"));
+        text.truncate(text.trim_end().len());
+        if text.trim().is_empty() {
+            return Err(bad("", "must have text that can be kept"));
+        }
+        text.push('\n');
+        let named = file.as_ref().map(|file| naming::title(file).to_owned());
+        Ok(Self {
+            mark,
+            title: trimmed(input.title.as_deref()).or(page.title).or(named).or_else(|| first_heading(&text)),
+            claimed: page.url.filter(|claimed| url.as_deref() != Some(claimed)),
+            url,
+            author: trimmed(input.author.as_deref()).or(page.author),
+            published: trimmed(input.published.as_deref()).or(page.published),
+            text,
+            file,
+        })
     }
-    let page = if is_page {
-        WebPage::read(&original, url.as_deref())
-    } else {
-        WebPage { markdown: original.clone(), ..WebPage::default() }
-    };
-    let read = SourceDraft::of_page(page, &original).ok_or_else(|| bad("", "must have text that can be kept"))?;
-    let named = file.as_ref().map(|file| naming::title(file).to_owned());
-    Ok(SourceDraft {
-        title: trimmed(input.title.as_deref()).or(read.title).or(named).or_else(|| first_heading(&read.text)),
-        url: url.or(read.url),
-        author: trimmed(input.author.as_deref()).or(read.author),
-        published: trimmed(input.published.as_deref()).or(read.published),
-        file,
-        ..read
-    })
+
+    /// The note that was made of this source before.
+    fn known_as<'n>(&self, known: &'n [SourceNote]) -> Option<(&'n SourceNote, KnownBy)> {
+        let url = self.url.as_deref().map(sources::plain_address);
+        let has_url =
+            |note: &&SourceNote| url.is_some() && note.property(sources::SOURCE).map(sources::plain_address) == url;
+        let has_text = |note: &&SourceNote| note.property(sources::HASH) == Some(&self.mark);
+        let by_url = known.iter().find(has_url).map(|note| (note, KnownBy::Url));
+        by_url.or_else(|| known.iter().find(has_text).map(|note| (note, KnownBy::Text)))
+    }
+}
+
+fn trimmed(text: Option<&str>) -> Option<String> {
+    let text = text?.split_whitespace().collect::<Vec<_>>().join(" ");
+    (!text.is_empty()).then_some(text)
 }
 
 fn first_heading(text: &str) -> Option<String> {
@@ -294,7 +349,7 @@ fn answer_known(
     view: &View,
     note: &SourceNote,
     by: KnownBy,
-    given: &SourceDraft,
+    given: &GivenSource,
     input: &Input,
 ) -> Result<ToolPlan<Output>, Reason> {
     let file = reading::read(view, &note.path)?;
@@ -335,4 +390,63 @@ fn anchors(path: &VaultPath, text: &str, wanted: &[AnchorInput]) -> Result<(Stri
         ids.push(id);
     }
     Ok((text, ids))
+}
+
+/// The note with its properties. A text that came with some keeps them.
+fn with_properties(
+    context: &Context<'_>,
+    view: &View,
+    path: &VaultPath,
+    body: String,
+    given: &GivenSource,
+    input: &Input,
+) -> Result<Document, Reason> {
+    let not_text = |_| Reason::NotText { path: path.clone(), valid_up_to: None };
+    let document = Document::open(body).map_err(not_text)?;
+    let original = match &given.file {
+        Some(file) => {
+            let link = LinkForm::Wiki.written(&wiki_path(context, view, file, path)?, "");
+            // Some names have no link.
+            Some(link.unwrap_or_else(|| file.to_string()))
+        }
+        None => None,
+    };
+    let properties = [
+        (sources::TITLE, given.title.clone()),
+        (sources::SOURCE, given.url.clone()),
+        (sources::CLAIMED, given.claimed.clone()),
+        (sources::ORIGINAL, original),
+        (sources::AUTHOR, given.author.clone()),
+        (sources::PUBLISHED, given.published.clone()),
+        (sources::INGESTED, Some(context.now.date().to_string())),
+        (sources::STATUS, Some(input.status.clone())),
+        (sources::HASH, Some(given.mark.clone())),
+    ];
+    let properties: Vec<(PropertyPath, YamlValue)> = properties
+        .into_iter()
+        .filter_map(|(name, value)| Some((PropertyPath::name(name), YamlValue::Text(value?))))
+        .collect();
+    // What a text says about itself in our properties is a claim, too.
+    let own = document.properties().unwrap_or_default();
+    let claims = own.iter().any(|(name, _)| name == sources::SOURCE);
+    let (source, claimed) = (PropertyPath::name(sources::SOURCE), PropertyPath::name(sources::CLAIMED));
+    let is_free = given.claimed.is_none() && !own.iter().any(|(name, _)| name == sources::CLAIMED);
+    let renamed = match (claims, is_free) {
+        (false, _) => None,
+        (true, true) => Some(PropertyEdit::Move { from: &source, to: &claimed }),
+        (true, false) => Some(PropertyEdit::Delete { path: &source }),
+    };
+    let set = properties.iter().map(|(path, value)| PropertyEdit::Set { path, value });
+    let edits: Vec<PropertyEdit<'_>> = renamed.into_iter().chain(set).collect();
+    let edited = document.edit_properties(&edits).map_err(|error| edit_refusal(path, &error))?;
+    Ok(edited.document)
+}
+
+/// What a wiki link calls a file, wherever the note with it will be.
+fn wiki_path(context: &Context<'_>, view: &View, file: &VaultPath, note: &VaultPath) -> Result<String, Reason> {
+    let format = match view.app_settings().new_links {
+        LinkFormat::Relative => LinkFormat::Absolute,
+        format => format,
+    };
+    Ok(linkpath_for(index::files(context, view)?, file, note, format, LinkForm::Wiki))
 }

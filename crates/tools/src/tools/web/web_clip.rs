@@ -19,6 +19,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::{read, web};
+use crate::tools::NO_WEB_PAGES;
 
 pub(crate) struct WebClip;
 
@@ -91,7 +92,7 @@ impl WriteTool for WebClip {
 
     fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<ToolPlan<Output>, Reason> {
         let bad = |at: &str, problem: &'static str| Reason::bad_argument(Self::DECLARATION.name, at, problem);
-        let web = web(context, Self::DECLARATION.name)?;
+        let web = web(context, NO_WEB_PAGES[1])?;
         let known = sources::all(context, view)?;
         // By its address alone it needs no request.
         let asked = SourceDraft { url: Some(input.url.clone()), ..SourceDraft::default() };
@@ -116,7 +117,7 @@ impl WriteTool for WebClip {
             note = note_template::inserted(&note, &filled.text, TemplatePlace::Start)
                 .map_err(|error| edit_refusal(&path, &error))?;
         }
-        let note = draft.with_properties(context, view, &path, &note, input.status.as_deref())?;
+        let note = draft.with_properties(context, &path, &note, input.status.as_deref())?;
         let content = note.content().clone();
         let changes = ChangeSet::one(Change::Create { path: path.clone(), content: content.clone() });
         context.budget.hold_all(&changes)?;

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::{FOREIGN, read, web};
+use crate::tools::NO_WEB_PAGES;
 
 pub(crate) struct WebFetch;
 
@@ -74,7 +75,7 @@ impl ReadTool for WebFetch {
     type Output = Output;
 
     fn run(&self, context: &Context<'_>, _: &View, input: Input) -> Result<Output, Reason> {
-        let fetched = web(context, Self::DECLARATION.name)?.fetch(&input.url, context.cancel)?;
+        let fetched = web(context, NO_WEB_PAGES[0])?.fetch(&input.url, context.cancel)?;
         let page = read(&fetched);
         let part = PagePart::of(&page.markdown, input.cursor.as_deref(), input.max_bytes)?;
         Ok(Output {

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use super::{FOREIGN, web};
+use crate::tools::NO_WEB_SEARCH;
 
 pub(crate) struct WebSearch;
 
@@ -62,7 +63,7 @@ impl ReadTool for WebSearch {
     type Output = Output;
 
     fn run(&self, context: &Context<'_>, _: &View, input: Input) -> Result<Output, Reason> {
-        let found = web(context, Self::DECLARATION.name)?.search(&input.query, context.cancel)?;
+        let found = web(context, NO_WEB_SEARCH)?.search(&input.query, context.cancel)?;
         let hit = |hit: lapidary_operation::WebHit| SearchHit { title: hit.title, url: hit.url, excerpt: hit.excerpt };
         Ok(Output { hits: found.into_iter().take(input.limit).map(hit).collect() })
     }
