@@ -9,6 +9,7 @@ use std::{
 };
 
 use lapidary_auth::{AuthStore, AuthStoreError, GrantRecord, TokenRights};
+use lapidary_meaning::ModelChoice;
 use lapidary_media::{ChildDecoder, InProcessDecoder};
 use lapidary_pipeline::{
     AUDIT_FILE, ApprovalRule, ApprovalRules, CallLimits, Clock, Executor, ExecutorSetup, GrantLookup, ServedVault,
@@ -34,7 +35,7 @@ use crate::{
     demo,
     grants::{GrantError, GrantMaker, prefixes},
     http::{ConfiguredClient, KnownClient},
-    remote_vault,
+    models, remote_vault,
     web_fetcher::WebFetcher,
 };
 
@@ -113,7 +114,8 @@ pub(crate) fn assemble(
     // Before anything is opened in it: a folder that others can write to could hold forged history.
     is_ours_alone(&state).map_err(|problem| StartError::State { folder: state.display().to_string(), problem })?;
     // Split into first and rest because `ServedVaults` cannot be empty by its type.
-    let mut served = chosen.iter().map(|vault| serve(vault, &chosen, &state, config, purpose));
+    let model = models::chosen(config);
+    let mut served = chosen.iter().map(|vault| serve(vault, &chosen, &state, config, purpose, &model));
     let first = served.next().ok_or(StartError::NoVault)??;
     let vaults = ServedVaults::new(first, served.collect::<Result<_, _>>()?);
     // The same for all grants; profiles and scopes narrow it further.
@@ -199,11 +201,13 @@ fn serve(
     state: &Path,
     config: &lapidary_config::Config,
     purpose: ExecutorPurpose,
+    model: &ModelChoice,
 ) -> Result<ServedVault, StartError> {
     let state = Arc::new(state_of(state, vault));
     let limits = VaultLimits {
         max_file_bytes: config.limits.max_file_bytes,
         max_text_bytes: config.limits.text_memory_bytes,
+        max_vector_bytes: config.limits.meaning_memory_bytes,
         retention: Retention { age: config.limits.checkpoint_age, bytes: config.limits.checkpoint_bytes },
     };
     let policy = policy(config, vault)?;
@@ -226,7 +230,7 @@ fn serve(
         }
     };
     Ok(ServedVault {
-        vault: Arc::new(served.waiting_for_index(purpose.waits_for_index)),
+        vault: Arc::new(served.waiting_for_index(purpose.waits_for_index).with_model(model.clone())),
         // Under the vault's own state, so that `lapidary log` of one vault shows nothing of another.
         log: LogFile::new(Arc::clone(&state), AUDIT_FILE, config.limits.audit_max_bytes),
         waiting: ApprovalQueue::new(state),

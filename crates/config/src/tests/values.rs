@@ -116,6 +116,7 @@ fn the_defaults_are_those_of_the_product() {
         guide: GuideChoice::Usual,
         folders: std::collections::BTreeMap::new(),
         sources: "Sources".into(),
+        model: "english".into(),
         schemas: None,
         upkeep: UpkeepConfig::default(),
         imports: None,
@@ -131,6 +132,7 @@ fn the_defaults_are_those_of_the_product() {
             ask_timeout: Duration::from_millis(300_000),
             audit_max_bytes: 5_000_000,
             text_memory_bytes: 536_870_912,
+            meaning_memory_bytes: 268_435_456,
             checkpoint_age: Duration::from_secs(90 * 24 * 60 * 60),
             checkpoint_bytes: 1024 * 1024 * 1024,
             max_files_scanned: 0,
@@ -218,6 +220,7 @@ fn numbers_are_read_and_their_limits_are_named() {
     assert_eq!(with("LAPIDARY_MAX_CHANGE_BYTES", "9").limits.max_change_bytes, 9);
     assert_eq!(with("LAPIDARY_MEMORY_BYTES", "11").limits.memory_bytes, 11);
     assert_eq!(with("LAPIDARY_TEXT_MEMORY_BYTES", "0").limits.text_memory_bytes, 0);
+    assert_eq!(with("LAPIDARY_MEANING_MEMORY_BYTES", "0").limits.meaning_memory_bytes, 0);
     assert!(!with("OBSIDIAN_DELETE_ELICITATION", "false").ask_before_deleting);
     assert_eq!(with("LAPIDARY_CHECKPOINT_DAYS", "2").limits.checkpoint_age, Duration::from_secs(2 * 24 * 60 * 60));
     assert_eq!(with("LAPIDARY_CHECKPOINT_BYTES", "7").limits.checkpoint_bytes, 7);
@@ -691,5 +694,13 @@ fn hosts_of_the_web_are_hosts() {
     assert_holds(&refusal("LAPIDARY_WEB_MAX_BYTES", "20000001"), &["20000001"]);
     for bad in ["searx", "ftp://a", "http://a/?q=", "https://u@a/"] {
         assert_holds(&refusal("LAPIDARY_WEB_SEARCH_URL", bad), &[bad]);
+    }
+}
+
+#[test]
+fn a_model_has_the_name_of_a_folder() {
+    assert_eq!(with("LAPIDARY_MODEL", "all-minilm-l6-v2").model, "all-minilm-l6-v2");
+    for wrong in ["../secrets", ".hidden", "Two Words", "a/b"] {
+        assert_holds(&refusal("LAPIDARY_MODEL", wrong), &[wrong, "lapidary model list"]);
     }
 }

@@ -309,6 +309,21 @@ reasons! { |offered|
         data: json!({}),
         hint: "Ask the user which note they mean and give its path.",
     }
+    /// There are no vectors yet, and the call is about nothing else.
+    MeaningNotReady { done: usize } => {
+        kinds: [MeaningNotReady("meaning_not_ready", -32000, "BUSY_TRY_AGAIN", "The search by meaning is still being prepared; nothing was searched.")],
+        kind: ReasonKind::MeaningNotReady,
+        message: format!("The index of meanings is being made: {done} % are done. Nothing was searched."),
+        data: json!({ "done_percent": done }),
+        hint: "Ask again in a moment, or search by words.",
+    }
+    MeaningOff => {
+        kinds: [MeaningOff("meaning_off", -32005, "PERMISSION_DENIED", "The owner has switched the search by meaning off.")],
+        kind: ReasonKind::MeaningOff,
+        message: "The owner has switched the search by meaning off.",
+        data: json!({}),
+        hint: "Search by words.",
+    }
     AppUnavailable { fault: AppFault, need: AppNeed } => {
         kinds: [
             ObsidianUnreachable("obsidian_unreachable", -32000, "IO_ERROR", "The call needs the Obsidian app, and its plugin Local REST API does not answer."),

@@ -232,6 +232,8 @@ fn of_files() -> Vec<Reason> {
         Reason::FileTooLarge { path: path("a.md"), bytes: 20, limit: 10 },
         Reason::ResultTooLarge { path: path("a.md"), bytes: 20, limit: 10 },
         Reason::ReplyTooLarge { bytes: 20, limit: 10 },
+        Reason::MeaningNotReady { done: 40 },
+        Reason::MeaningOff,
         Reason::UnexpectedChange { least: Some(3), most: 3, count: 2, paths: vec![path("a.md"), path("b.md")] },
         Reason::UnexpectedChange { least: None, most: 1, count: 70, paths: vec![path("a.md")] },
         Reason::KeyReused { key: word("key") },
