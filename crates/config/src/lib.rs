@@ -14,6 +14,7 @@ mod dotenv_trust;
 mod draft;
 mod error;
 mod file;
+mod host_pattern;
 mod inert;
 mod link_folders;
 mod model;
@@ -43,13 +44,14 @@ mod tests;
 pub use address_range::AddressRange;
 pub use common_flags::{CommonFlags, HttpAddress, Listen};
 pub use error::ConfigError;
+pub use host_pattern::HostPattern;
 #[cfg(feature = "otlp")]
 pub use model::OtlpSettings;
 pub use model::{
     AllowedOrigins, AppConfig, ApprovalConfig, AuthMode, AuthSettings, BodyLimits, ChosenVault, ClientLimits, Config,
     ConnectionLimits, ForeignIssuer, GuideChoice, HttpConfig, LogFormat, LogLevel, LogSettings, PatchFormat,
     PathAccess, PublicUrl, RemoteVault, RestConfig, RuleConfig, SessionLimits, SessionMode, TlsFiles, TokenConfig,
-    Transport, VaultAccess, VaultsConfig,
+    Transport, VaultAccess, VaultsConfig, WebConfig,
 };
 pub use origins::{SettingOrigin, origins};
 pub use profiles::plain_name;

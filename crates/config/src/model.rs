@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::address_range::AddressRange;
+use super::host_pattern::HostPattern;
 use lapidary_auth::SecretText;
 use lapidary_note::ContentHash;
 use lapidary_pipeline::{RepetitionLimits, RuleDecision};
@@ -21,6 +22,7 @@ pub struct Config {
     pub http: HttpConfig,
     pub rest: RestConfig,
     pub app: AppConfig,
+    pub web: WebConfig,
     pub access: PathAccess,
     pub tools: ToolsConfig,
     pub approval: ApprovalConfig,
@@ -206,6 +208,32 @@ impl Default for AppConfig {
             verifies_publicly: None,
             timeout: Duration::from_secs(30),
             omnisearch_url: None,
+        }
+    }
+}
+
+/// The web, as far as the owner opens it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WebConfig {
+    /// Hosts whose pages may be fetched, while they have public addresses.
+    pub hosts: Vec<HostPattern>,
+    /// Hosts that may have private ones.
+    pub private_hosts: Vec<HostPattern>,
+    /// A search engine.
+    pub search_url: Option<String>,
+    /// For a page with all its redirects.
+    pub timeout: Duration,
+    pub max_bytes: u64,
+}
+
+impl Default for WebConfig {
+    fn default() -> Self {
+        Self {
+            hosts: Vec::new(),
+            private_hosts: Vec::new(),
+            search_url: None,
+            timeout: Duration::from_secs(15),
+            max_bytes: 2_000_000,
         }
     }
 }
@@ -569,6 +597,7 @@ impl Config {
                 patch_format: PatchFormat::Instruction,
             },
             app: AppConfig::default(),
+            web: WebConfig::default(),
             access: PathAccess {
                 read_only: false,
                 read_paths: None,

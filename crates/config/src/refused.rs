@@ -73,6 +73,10 @@ pub enum ConfigRefusal {
         "'{value}' is not an address of the web; write scheme and host without a path, like https://vault.example.com"
     )]
     NotPublicUrl { value: String },
+    #[error("'{value}' is not a host; write example.org, *.example.org, example.org:8080 or any")]
+    NotWebHost { value: String },
+    #[error("write an address like http://127.0.0.1:8888/search, not '{value}'")]
+    NotWebUrl { value: String },
     #[error("write an address like https://127.0.0.1:27124, not '{value}'")]
     NotAppUrl { value: String },
     #[error(

@@ -13,6 +13,7 @@ mod state;
 mod telemetry;
 mod tools;
 mod vaults;
+mod web;
 
 use super::raw::RawValue;
 pub(super) use app::AppAddressParts;
@@ -31,7 +32,7 @@ pub(super) fn in_section(section: ReferenceSection) -> impl Iterator<Item = &'st
     let tables: &[&[Setting]] = match section {
         ReferenceSection::Vaults => &[vaults::SETTINGS],
         ReferenceSection::Access => &[access::SETTINGS],
-        ReferenceSection::Tools => &[tools::SETTINGS, notes::SETTINGS],
+        ReferenceSection::Tools => &[tools::SETTINGS, notes::SETTINGS, web::SETTINGS],
         ReferenceSection::App => &[app::SETTINGS],
         ReferenceSection::Approval => &[approval::SETTINGS],
         ReferenceSection::Limits => &[limits::SETTINGS],

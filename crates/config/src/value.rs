@@ -269,3 +269,15 @@ fn approval_pair(entry: &str) -> Result<(&str, &str), ConfigRefusal> {
         entry.split_once('=').ok_or_else(|| ConfigRefusal::NotApproval { value: entry.to_owned() })?;
     Ok((effect.trim(), decision.trim()))
 }
+
+/// An address of the web that may have a path, without a query: the caller's is added to it.
+pub(super) fn web_url(raw: &RawValue) -> Result<String, ConfigRefusal> {
+    let value = raw.text()?.trim();
+    let rest = value.strip_prefix("https://").or_else(|| value.strip_prefix("http://"));
+    let is_plain =
+        |rest: &str| !rest.is_empty() && !rest.starts_with(['/', ':']) && !rest.contains(['?', '#', '@', ' ']);
+    match rest.is_some_and(is_plain) {
+        true => Ok(value.to_owned()),
+        false => Err(ConfigRefusal::NotWebUrl { value: value.to_owned() }),
+    }
+}

@@ -16,8 +16,7 @@ use lapidary_vault::{ElapsedTime, ScanStop, VaultPath};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AppFacts, AttachmentAccess, Catalogue, Effect, Interruption, ListedPrompt, MemoryBudget, OwnerSettings, Reason,
-    VaultShape,
+    AppFacts, AttachmentAccess, Catalogue, Effect, Interruption, ListedPrompt, MemoryBudget, OwnerSettings, Reason, VaultShape, WebRequests,
 };
 
 /// What a call has in addition to the vault. The same context and view give the same answer.
@@ -52,6 +51,8 @@ pub struct Context<'a> {
     pub walked: &'a Cell<Option<WalkCost>>,
     /// The Obsidian app of the vault, if it can be looked for.
     pub app: Option<&'a dyn AppFacts>,
+    /// The web, if the owner opened some of it.
+    pub web: Option<WebRequests<'a>>,
     /// For long work: tells a waiting caller how far it has come.
     pub progress: ShareReport<'a>,
 }

@@ -72,11 +72,22 @@ pub enum ToolGroup {
     Recipe,
     /// Several calls that read, as one; off until the owner switches it on.
     Script,
+    /// Pages of the web, at hosts that the owner names; off until then.
+    Web,
 }
 
 impl ToolGroup {
-    pub const ALL: [Self; 8] =
-        [Self::Read, Self::Vault, Self::Edit, Self::Agent, Self::Skill, Self::Memory, Self::Recipe, Self::Script];
+    pub const ALL: [Self; 9] = [
+        Self::Read,
+        Self::Vault,
+        Self::Edit,
+        Self::Agent,
+        Self::Skill,
+        Self::Memory,
+        Self::Recipe,
+        Self::Script,
+        Self::Web,
+    ];
 
     pub fn name(self) -> &'static str {
         match self {
@@ -88,6 +99,7 @@ impl ToolGroup {
             Self::Memory => "memory",
             Self::Recipe => "recipe",
             Self::Script => "script",
+            Self::Web => "web",
         }
     }
 }

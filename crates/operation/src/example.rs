@@ -23,6 +23,8 @@ pub enum ExampleResult {
     Refusal(ReasonKind),
     /// This, while the Obsidian app runs.
     WithApp(Box<ExampleResult>),
+    /// This, where the owner opened the web, in which there are a few pages.
+    WithWeb(Box<ExampleResult>),
     /// This, on a vault where another call was made first.
     After {
         tool: &'static str,
@@ -40,11 +42,24 @@ impl ExampleResult {
         Self::WithApp(Box::new(self))
     }
 
+    pub fn with_web(self) -> Self {
+        Self::WithWeb(Box::new(self))
+    }
+
+    /// Whether the web has to be there.
+    pub fn needs_web(&self) -> bool {
+        match self {
+            Self::WithWeb(_) => true,
+            Self::After { gives, .. } | Self::WithApp(gives) => gives.needs_web(),
+            Self::Output(_) | Self::Including(_) | Self::Refusal(_) => false,
+        }
+    }
+
     /// Whether the Obsidian app has to run.
     pub fn needs_app(&self) -> bool {
         match self {
             Self::WithApp(_) => true,
-            Self::After { gives, .. } => gives.needs_app(),
+            Self::After { gives, .. } | Self::WithWeb(gives) => gives.needs_app(),
             Self::Output(_) | Self::Including(_) | Self::Refusal(_) => false,
         }
     }
@@ -52,7 +67,7 @@ impl ExampleResult {
     /// The result in the end.
     pub fn last(&self) -> &Self {
         match self {
-            Self::WithApp(gives) => gives.last(),
+            Self::WithApp(gives) | Self::WithWeb(gives) => gives.last(),
             Self::After { gives, .. } => gives.last(),
             gives => gives,
         }

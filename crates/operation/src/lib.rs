@@ -35,6 +35,7 @@ mod spec;
 mod tool_kinds;
 pub mod uri;
 mod vault_shape;
+mod web_access;
 mod wire;
 
 pub use app_bridge::{
@@ -87,6 +88,7 @@ pub use tool_kinds::{
     ActionPlan, ActionTool, AgentTool, BatchTool, ReadTool, RelayTool, StepsTool, ToolPlan, WriteTool,
 };
 pub use vault_shape::{ShapeProblem, VaultShape};
+pub use web_access::{AskedAddresses, FetchedPage, PageKind, WebAccess, WebFault, WebHit, WebRequests};
 pub use wire::{
     RenderedReply, clip_diff, operation_error, refusal_data, render_answer, render_change, render_dry_run,
     render_refusal,

@@ -11,7 +11,7 @@ use lapidary_vault::{JoinError, PathError, VaultPath};
 
 use crate::{
     AppFault, AppNeed, ArchiveProblem, ArgumentProblem, Bug, DecodeFault, DiskFault, FilePart, Interruption,
-    NameWanted, NearText, OffReason, PartCandidates, PathRefusal, Reason, ShapeProblem, TaskCandidate,
+    NameWanted, NearText, OffReason, PartCandidates, PathRefusal, Reason, ShapeProblem, TaskCandidate, WebFault,
 };
 
 /// A path within a sentence.
@@ -135,6 +135,7 @@ said_as_it_is!(
     OffReason,
     AppFault,
     AppNeed,
+    WebFault,
     PathRefusal,
     NameWanted,
     DiskFault,

@@ -13,6 +13,7 @@ mod part;
 mod remote;
 mod store;
 mod table;
+mod web;
 mod words;
 
 use std::time::Duration;

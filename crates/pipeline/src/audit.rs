@@ -79,6 +79,10 @@ fn line(execution: &Execution<'_>, outcome: &Outcome) -> String {
         line.put("changes", &receipt.changed.iter().take(MOST_CHANGES).map(change).collect::<Vec<_>>());
     }
     line.put("app", &execution.acted.as_ref().map(AppAction::logged));
+    let asked = execution.web_asked.all();
+    if !asked.is_empty() {
+        line.put("web", &asked);
+    }
     line.put("checkpoint", &receipt.checkpoint);
     if let Some(WalkCost { files, bytes, stopped }) = walked {
         line.put("files_scanned", &files);

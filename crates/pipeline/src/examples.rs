@@ -16,6 +16,7 @@ mod recipes;
 mod schemas;
 mod sources;
 mod upkeep;
+mod web;
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -26,6 +27,7 @@ use serde_json::{Map, Value, json};
 use crate::{
     ApprovalRule, Outcome, RuleDecision,
     fake_app::FakeApp,
+    fake_web::FakeWeb,
     testing::{TestServer, TestSetup},
 };
 
@@ -39,7 +41,7 @@ fn made_first(server: &TestServer, gives: ExampleResult) -> ExampleResult {
             server.done(tool, input);
             made_first(server, *gives)
         }
-        ExampleResult::WithApp(gives) => made_first(server, *gives),
+        ExampleResult::WithApp(gives) | ExampleResult::WithWeb(gives) => made_first(server, *gives),
         gives => gives,
     }
 }
@@ -83,8 +85,9 @@ fn examples_do_what_they_say() {
             // A change of a schema is asked for, unless a rule says otherwise.
             let rules =
                 vec![ApprovalRule { tool: Some("schema_save".into()), ..ApprovalRule::any(RuleDecision::Allow) }];
+            let web = gives.needs_web().then(Arc::<FakeWeb>::default);
             let shape = VaultShape::new(VaultPath::parse("Schemas").ok());
-            let server = TestSetup { app, rules, shape, approves_recipes: true, ..TestSetup::default() }.serve(before);
+            let server = TestSetup { app, web, rules, shape, approves_recipes: true, ..TestSetup::default() }.serve(before);
             let is_alone = !matches!(gives, ExampleResult::After { .. });
             let gives = made_first(&server, gives);
             let mut changed = false;
@@ -141,7 +144,10 @@ fn what_a_tool_answers_to_an_unclear_name_is_declared() {
     for tool in TOOLS {
         let spec = tool.spec();
         for example in tool.examples() {
-            if example.gives.needs_app() || matches!(example.gives, ExampleResult::Refusal(_)) {
+            if example.gives.needs_app()
+                || example.gives.needs_web()
+                || matches!(example.gives, ExampleResult::Refusal(_))
+            {
                 continue;
             }
             for path in spec.declaration.paths {

@@ -1,12 +1,12 @@
 //! The state of one call on its way through the stages.
 
-use std::{cell::OnceCell, sync::Arc, time::SystemTime};
+use std::{cell::OnceCell, rc::Rc, sync::Arc, time::SystemTime};
 
 use lapidary_note::ContentHash;
 use lapidary_recipe::RecipeName;
 use lapidary_tools::{
-    AppAction, Cancel, CatalogueEntry, OfferedTools, OpenedVaults, PlannedChange, ProfileView, ReadOperation,
-    ReadPayload, Reason, ReasonKind, RenderedReply, ToolSpec, VaultChoice, WalkCost, WireFamily, bug,
+    AppAction, AskedAddresses, Cancel, CatalogueEntry, OfferedTools, OpenedVaults, PlannedChange, ProfileView,
+    ReadOperation, ReadPayload, Reason, ReasonKind, RenderedReply, ToolSpec, VaultChoice, WalkCost, WireFamily, bug,
     quote::{quoted, quoted_path},
     render_refusal,
 };
@@ -96,6 +96,8 @@ pub(crate) struct Execution<'a> {
     pub(crate) dry_run: bool,
     /// The note that is open in the app, once it was asked.
     pub(crate) open_note: OnceCell<Option<String>>,
+    /// What it asked the web for.
+    pub(crate) web_asked: Rc<AskedAddresses>,
     /// What the app was told to do.
     pub(crate) acted: Option<AppAction>,
     /// What was changed, or would have been.
@@ -230,6 +232,7 @@ impl<'a> Execution<'a> {
             refused_steps: Vec::new(),
             dry_run: false,
             open_note: OnceCell::new(),
+            web_asked: Rc::default(),
             acted: None,
             receipt: Receipt::default(),
         };

@@ -11,7 +11,7 @@ use std::{
 
 use lapidary_tools::{
     AttachmentAccess, AttachmentDecoder, DiskFault, Effect, MemoryLimits, OwnerSettings, ProfileView, Reason,
-    ScanLimits, VaultShape,
+    ScanLimits, VaultShape, WebAccess,
 };
 use lapidary_vault::{ImportFolder, MeaningState, RulesError, Scope, VaultPath, View};
 
@@ -62,6 +62,8 @@ pub struct ExecutorSetup {
     pub shape: VaultShape,
     /// Who decodes attachments.
     pub decoder: Arc<dyn AttachmentDecoder>,
+    /// The web, if the owner opened some of it.
+    pub web: Option<Arc<dyn WebAccess>>,
     /// The folder outside the vaults whose files may be added to them.
     pub imports: Option<ImportFolder>,
     pub limits: CallLimits,

@@ -33,6 +33,8 @@ mod examples;
 #[cfg(test)]
 mod fake_app;
 #[cfg(test)]
+mod fake_web;
+#[cfg(test)]
 mod growth;
 #[cfg(test)]
 mod hostile;

@@ -9,7 +9,7 @@ use lapidary_media::InProcessDecoder;
 use lapidary_recipe::RecipeName;
 use lapidary_tools::{
     AppBridge, ChangeAuthor, OwnerSettings, ProfileRules, ProfileView, ReadOperation, ReadPayload, Reason, ReasonKind,
-    ScanLimits, TOOL_SET, ToolSelection, VaultShape, recipes,
+    ScanLimits, TOOL_SET, ToolSelection, VaultShape, recipes, WebAccess,
 };
 use lapidary_vault::{
     ImportFolder, PathPrefix, Policy, Vault, VaultLimits, VaultPath,
@@ -26,6 +26,7 @@ use crate::{
     GrantLookup, Invocation, Outcome, Principal, RepetitionLimits, ServedVault, ServedVaults,
     execution::{CallConclusion, Execution, StageFlow},
     fake_app::FakeApp,
+    fake_web::FakeWeb,
     stages::STAGES,
 };
 
@@ -51,6 +52,7 @@ pub(crate) struct TestSetup {
     pub(crate) memory_bytes: u64,
     pub(crate) scan: ScanLimits,
     pub(crate) app: Option<Arc<FakeApp>>,
+    pub(crate) web: Option<Arc<FakeWeb>>,
     pub(crate) shape: VaultShape,
     /// Whether the owner has approved the recipes that the vault begins with.
     pub(crate) approves_recipes: bool,
@@ -75,6 +77,7 @@ impl Default for TestSetup {
             memory_bytes: 1 << 28,
             scan: ScanLimits::default(),
             app: None,
+            web: None,
             shape: VaultShape::default(),
             approves_recipes: false,
             imports: None,
@@ -131,6 +134,7 @@ impl TestSetup {
             },
             shape: self.shape,
             decoder: Arc::new(InProcessDecoder),
+            web: self.web.map(|web| web as Arc<dyn WebAccess>),
             imports: self.imports.map(ImportFolder::new),
             limits: CallLimits {
                 max_file_bytes: self.max_file_bytes,

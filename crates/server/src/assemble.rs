@@ -18,8 +18,7 @@ use lapidary_pipeline::{
 use lapidary_plugin::RemoteBackend;
 use lapidary_query::nearest;
 use lapidary_tools::{
-    AppBridge, AttachmentDecoder, BUILT_IN_PROFILES, Effect, MissingSetting, NO_MEMORY, NO_RECIPES, NO_SCHEMAS,
-    NO_SCRIPTS, NoDecoder, OwnerSettings, ScanLimits, TOOLS, ToolSelection, VaultShape,
+    AppBridge, AttachmentDecoder, BUILT_IN_PROFILES, Effect, MissingSetting, NO_MEMORY, NO_RECIPES, NO_SCHEMAS, NO_SCRIPTS, NoDecoder, OwnerSettings, ScanLimits, TOOLS, ToolSelection, VaultShape, WebAccess,
 };
 use lapidary_vault::{
     DocumentReader, FolderNames, GlobError, ImportFolder, InnerVault, PathGlobs, PathPrefix, Policy, ScopeError,
@@ -36,6 +35,7 @@ use crate::{
     grants::{GrantError, GrantMaker, prefixes},
     http::{ConfiguredClient, KnownClient},
     models, remote_vault,
+    web_fetcher::WebFetcher,
 };
 
 /// The database of tokens, in the state folder.
@@ -163,6 +163,7 @@ pub(crate) fn assemble(
         owner: owner_settings(config)?,
         shape: shape(config)?,
         decoder: decoders().pictures,
+        web: WebFetcher::of(&config.web).map(|web| Arc::new(web) as Arc<dyn WebAccess>),
         imports: config.imports.clone().map(ImportFolder::new),
         limits: limits(config),
         clock: Clock::system(),
@@ -424,7 +425,8 @@ fn not_set_up(config: &lapidary_config::Config, recipes: Option<&str>) -> Vec<Mi
         (NO_RECIPES, recipes.is_none()),
         (NO_SCRIPTS, !config.scripts),
     ];
-    lacking.into_iter().filter(|(_, lacks)| *lacks).map(|(setting, _)| setting).collect()
+    let lacking = lacking.into_iter().filter(|(_, lacks)| *lacks).map(|(setting, _)| setting);
+    lacking.chain(WebFetcher::missing_settings(&config.web)).collect()
 }
 
 /// How the owner wants the vaults to look.

@@ -18,10 +18,12 @@ mod mcp;
 mod message_price;
 mod models;
 mod plugin_settings;
+mod public_addresses;
 mod query_answer;
 mod remote_vault;
 mod stdio;
 mod tool_standing;
+mod web_fetcher;
 
 use std::{collections::BTreeMap, ffi::OsString, io::IsTerminal, path::PathBuf, process::ExitCode};
 

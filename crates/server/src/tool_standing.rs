@@ -1,6 +1,6 @@
 //! Whether a tool is offered, in words for the owner: in `lapidary tools` and on the landing page.
 
-use lapidary_tools::{MissingSetting, NO_MEMORY, NO_RECIPES, NO_SCHEMAS, NO_SCRIPTS, OffReason, ToolStanding};
+use lapidary_tools::{MissingSetting, NO_MEMORY, NO_RECIPES, NO_SCHEMAS, NO_SCRIPTS, NO_WEB_PAGES, NO_WEB_SEARCH, OffReason, ToolStanding};
 
 /// The standing in a word, and why it is not better, with what to do about it.
 pub(crate) fn in_words(standing: ToolStanding) -> (&'static str, &'static str) {
@@ -26,6 +26,8 @@ fn needs(missing: MissingSetting) -> &'static str {
         NO_SCHEMAS => "not set up; name a schema_folder",
         NO_RECIPES => "not set up; name a recipe_folder",
         NO_SCRIPTS => "not set up; set tools_script",
+        NO_WEB_SEARCH => "not set up; name a web.search_url",
+        missing if NO_WEB_PAGES.contains(&missing) => "not set up; open hosts with web.hosts",
         _ => "not set up",
     }
 }

@@ -2,13 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use lapidary_note::ContentHash;
+use lapidary_note::{ContentHash, Document, PropertyEdit, PropertyPath, YamlValue};
 use lapidary_operation::{Context, Reason};
 use lapidary_query::{Object, Row, Value};
 use lapidary_vault::{DocumentKind, DocumentPart, DocumentText, NoteRows, VaultPath, View};
+use schemars::JsonSchema;
+use serde::Serialize;
 use serde_json::Value as Json;
 
-use crate::index;
+use crate::{foreign_text, free_name, index, patching::edit_refusal, properties::NoteProperties, web_page::WebPage};
 
 /// The properties of source notes.
 pub const TITLE: &str = "title";
@@ -38,6 +40,93 @@ impl SourceNote {
     pub fn property(&self, name: &str) -> Option<&str> {
         self.properties.get(name).map(String::as_str)
     }
+}
+
+// What an existing note was recognised by. Without a doc comment, which would be sent with every definition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum KnownBy {
+    Url,
+    Text,
+}
+
+/// A source that becomes a note: its text as Markdown, and what is known about it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SourceDraft {
+    pub text: String,
+    /// How its original text is recognised.
+    pub mark: String,
+    pub title: Option<String>,
+    pub url: Option<String>,
+    pub author: Option<String>,
+    pub published: Option<String>,
+}
+
+impl SourceDraft {
+    /// What a page says. `original` is what it was read from. None if there is no text to keep.
+    pub fn of_page(page: WebPage, original: &str) -> Option<Self> {
+        let mut text = foreign_text::inert(&page.markdown.replace("\r\n", "\n"));
+        text.truncate(text.trim_end().len());
+        if text.trim().is_empty() {
+            return None;
+        }
+        text.push('\n');
+        let WebPage { title, url, author, published, .. } = page;
+        Some(Self { mark: text_mark(original), text, title, url, author, published })
+    }
+
+    /// The note that was made of this source before.
+    pub fn known_as<'n>(&self, known: &'n [SourceNote]) -> Option<(&'n SourceNote, KnownBy)> {
+        let url = self.url.as_deref().map(plain_address);
+        let has_url = |note: &&SourceNote| url.is_some() && note.property(SOURCE).map(plain_address) == url;
+        let has_text = |note: &&SourceNote| note.property(HASH) == Some(&self.mark);
+        let by_url = known.iter().find(has_url).map(|note| (note, KnownBy::Url));
+        by_url.or_else(|| known.iter().find(has_text).map(|note| (note, KnownBy::Text)))
+    }
+
+    /// Where its note goes: a free name in the owner's folder for sources. None if every number is taken.
+    pub fn free_path(&self, context: &Context<'_>, view: &View) -> Result<Option<VaultPath>, Reason> {
+        let title = self.title.as_deref().map(free_name::cleaned).filter(|title| !title.is_empty());
+        let stem = title.unwrap_or_else(|| format!("Source {}", context.now.date()));
+        free_name::free_path(context, view, context.owner.sources.as_ref(), &stem, "md")
+    }
+
+    /// A note with the properties of a source. A text that came with others keeps them, and its own status unless another
+    /// is given.
+    pub fn with_properties(
+        &self,
+        context: &Context<'_>,
+        path: &VaultPath,
+        note: &Document,
+        status: Option<&str>,
+    ) -> Result<Document, Reason> {
+        let own_status = NoteProperties::of(note).value();
+        let has_status = !matches!(PropertyPath::name(STATUS).find(&own_status), None | Some(YamlValue::Null));
+        let status = status.or((!has_status).then_some(INBOX));
+        let properties = [
+            (TITLE, self.title.clone()),
+            (SOURCE, self.url.clone()),
+            (AUTHOR, self.author.clone()),
+            (PUBLISHED, self.published.clone()),
+            (INGESTED, Some(context.now.date().to_string())),
+            (STATUS, status.map(str::to_owned)),
+            (HASH, Some(self.mark.clone())),
+        ];
+        let properties: Vec<(PropertyPath, YamlValue)> = properties
+            .into_iter()
+            .filter_map(|(name, value)| Some((PropertyPath::name(name), YamlValue::Text(value?))))
+            .collect();
+        let edits: Vec<PropertyEdit<'_>> =
+            properties.iter().map(|(path, value)| PropertyEdit::Set { path, value }).collect();
+        let edited = note.edit_properties(&edits).map_err(|error| edit_refusal(path, &error))?;
+        Ok(edited.document)
+    }
+}
+
+/// Text of a caller or a page on one line; none if it is blank.
+pub fn trimmed(text: Option<&str>) -> Option<String> {
+    let text = text?.split_whitespace().collect::<Vec<_>>().join(" ");
+    (!text.is_empty()).then_some(text)
 }
 
 /// All source notes that the caller may see, in path order: those in the folder of sources, and those that were filed

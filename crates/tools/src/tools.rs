@@ -8,6 +8,7 @@ mod recipe;
 mod script;
 pub(crate) mod skill;
 mod vault;
+mod web;
 
 use lapidary_operation::{
     ActionEntry, AgentEntry, AnyTool, BatchedEntry, MissingSetting, ReadEntry, RelayEntry, StepsEntry, ToolSet,
@@ -21,6 +22,11 @@ pub const NO_MEMORY: MissingSetting = MissingSetting { key: "memory_folder", nee
 pub const NO_SCHEMAS: MissingSetting = MissingSetting { key: "schema_folder", needed_by: "schema_save" };
 pub const NO_RECIPES: MissingSetting = MissingSetting { key: "recipe_folder", needed_by: "recipe" };
 pub const NO_SCRIPTS: MissingSetting = MissingSetting { key: "tools_script", needed_by: "script" };
+pub const NO_WEB_PAGES: [MissingSetting; 2] = [
+    MissingSetting { key: "web.hosts", needed_by: "web_fetch" },
+    MissingSetting { key: "web.hosts", needed_by: "web_clip" },
+];
+pub const NO_WEB_SEARCH: MissingSetting = MissingSetting { key: "web.search_url", needed_by: "web_search" };
 
 /// All tools, by group, in the order in which clients and the reference list them.
 pub const TOOLS: &[&dyn AnyTool] = &[
@@ -130,6 +136,9 @@ pub const TOOLS: &[&dyn AnyTool] = &[
     &WriteEntry(recipe::recipe_delete::RecipeDelete),
     &StepsEntry(recipe::recipe_run::RecipeRun),
     &StepsEntry(script::tools_script::ToolsScript),
+    &ReadEntry(web::web_fetch::WebFetch),
+    &WriteEntry(web::web_clip::WebClip),
+    &ReadEntry(web::web_search::WebSearch),
 ];
 
 /// The same with their definitions, for the catalogue.

@@ -159,6 +159,13 @@ verify_certificate = true
 timeout_ms = 3
 omnisearch_url = "http://localhost:4"
 
+[web]
+hosts = ["example.org", "*.example.net:8080"]
+private_hosts = ["wiki.lan"]
+search_url = "http://127.0.0.1:8888/search"
+timeout_ms = 5
+max_bytes = 6
+
 [audit]
 max_bytes = 2000
 
@@ -218,6 +225,9 @@ sampled = 0.25
         omnisearch_url: Some("http://localhost:4".into()),
     };
     assert_eq!(config.app, app);
+    assert_eq!((config.web.hosts.len(), config.web.private_hosts.len(), config.web.max_bytes), (2, 1, 6));
+    assert_eq!(config.web.search_url.as_deref(), Some("http://127.0.0.1:8888/search"));
+    assert_eq!(config.web.timeout, Duration::from_millis(5));
     let otlp = config.otlp.unwrap();
     assert_eq!((otlp.traces, otlp.metrics), ("https://traces.example/in".into(), "https://metrics.example/in".into()));
     assert_eq!((otlp.service_name, otlp.service_version), ("notes".into(), "7".into()));

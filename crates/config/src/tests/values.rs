@@ -1,6 +1,6 @@
 //! Tests of the values of settings.
 
-use crate::model::{AppConfig, LimitsConfig, MetricsAccess, ToolsConfig, UpkeepConfig};
+use crate::model::{AppConfig, LimitsConfig, MetricsAccess, ToolsConfig, UpkeepConfig, WebConfig};
 use lapidary_pipeline::{RepetitionLimits, RuleDecision};
 use std::net::IpAddr;
 use std::time::Duration;
@@ -90,6 +90,13 @@ fn the_defaults_are_those_of_the_product() {
             source_marks: vec![],
             skip_folders: vec!["node_modules".into()],
             follow_links: vec![],
+        },
+        web: WebConfig {
+            hosts: vec![],
+            private_hosts: vec![],
+            search_url: None,
+            timeout: Duration::from_secs(15),
+            max_bytes: 2_000_000,
         },
         any_folder: false,
         tools: ToolsConfig { include: None, exclude: Vec::new(), dotted_names: false },
@@ -676,6 +683,20 @@ fn marks_of_sources_are_tags_or_values() {
     assert_eq!(with("LAPIDARY_SOURCE_MARKS", "#source, status=final").access.source_marks.len(), 2);
     assert_holds(&refusal("LAPIDARY_SOURCE_MARKS", "source"), &["'source'", "#source"]);
     assert_holds(&refusal("LAPIDARY_LOG_NOTE", "a, b"), &["one note", "several"]);
+}
+
+#[test]
+fn hosts_of_the_web_are_hosts() {
+    let web = with("LAPIDARY_WEB_HOSTS", "example.org, *.example.net").web;
+    assert_eq!(web.hosts.iter().map(ToString::to_string).collect::<Vec<_>>(), ["example.org", "*.example.net"]);
+    assert_holds(&refusal("LAPIDARY_WEB_HOSTS", "https://example.org/x"), &["https://example.org/x", "*.example.org"]);
+    assert_holds(&refusal("LAPIDARY_WEB_PRIVATE_HOSTS", "any"), &["any"]);
+    assert_eq!(with("LAPIDARY_WEB_TIMEOUT_MS", "120000").web.timeout, Duration::from_secs(120));
+    assert_holds(&refusal("LAPIDARY_WEB_TIMEOUT_MS", "120001"), &["120001"]);
+    assert_holds(&refusal("LAPIDARY_WEB_MAX_BYTES", "20000001"), &["20000001"]);
+    for bad in ["searx", "ftp://a", "http://a/?q=", "https://u@a/"] {
+        assert_holds(&refusal("LAPIDARY_WEB_SEARCH_URL", bad), &[bad]);
+    }
 }
 
 #[test]

@@ -15,7 +15,7 @@ use super::{
     ArchiveProblem, ArgumentProblem, DiskFault, FilePart, Interruption, NameWanted, NearText, OfferedTools,
     PartCandidates, PathRefusal, TaskCandidate, WireCode,
     advice::{self, list},
-    app, clipped, remote,
+    app, clipped, remote, web,
     words::{self, strings},
 };
 use crate::{
@@ -26,6 +26,7 @@ use crate::{
     quote::{InWords, Prose, quoted},
     uri::{of_file, of_path},
     vault_shape::ShapeProblem,
+    web_access::WebFault,
 };
 
 reasons! { |offered|
@@ -374,6 +375,18 @@ reasons! { |offered|
         message: app::message(*fault, *need),
         data: app::data(*fault),
         hint: app::hint(*fault, *need, offered),
+    }
+    WebFailed { fault: WebFault } => {
+        kinds: [
+            WebNotAllowed("web_not_allowed", -32005, "PERMISSION_DENIED", "The owner has not opened this host, or it is a private address."),
+            WebUnreachable("web_unreachable", -32000, "IO_ERROR", "The page could not be fetched."),
+            WebTimeout("web_timeout", -32004, "DEADLINE_EXCEEDED", "The page was not sent in time."),
+            WebUnsupported("web_unsupported", -32007, "INVALID_ARGS", "What is at the address is not a text, or too large."),
+        ],
+        kind: web::kind(fault),
+        message: web::message(fault),
+        data: web::data(fault),
+        hint: web::hint(fault, offered),
     }
     CommandUnknown { command: String, nearest: Vec<String> } => {
         kinds: [CommandUnknown("command_unknown", -32001, "NOT_FOUND", "Obsidian has no command with this id.")],

@@ -3,15 +3,13 @@
 use std::{
     cell::{Cell, LazyCell},
     collections::BTreeMap,
+    rc::Rc,
 };
 
 use jiff::Zoned;
 use lapidary_note::ContentHash;
 use lapidary_tools::{
-    AppFacts, CatalogueEntry, CommitReport, Context, DiskFault, ListedPrompt, MemoryBudget, OpenedVaults, Planned,
-    PlannedChange, ProposalStep, ReadOperation, ReadPayload, Reason, RecipeAccess, RelayedCall, RestoreReach,
-    RunnableRecipe, ShareReport, ToolGroup, ToolNeeds, ToolSpec, WalkCost, bug, prompts, recipes, render_answer,
-    schema,
+    AppFacts, CatalogueEntry, CommitReport, Context, DiskFault, ListedPrompt, MemoryBudget, OpenedVaults, Planned, PlannedChange, ProposalStep, ReadOperation, ReadPayload, Reason, RecipeAccess, RelayedCall, RestoreReach, RunnableRecipe, ShareReport, ToolGroup, ToolNeeds, ToolSpec, WalkCost, bug, prompts, recipes, render_answer, schema, WebRequests,
     upkeep::{self, UpkeepPlan},
 };
 use lapidary_vault::{Change, ChangeSet, VaultPath, View};
@@ -321,6 +319,7 @@ fn context<'c>(
         playbooks,
         walked,
         app: app.map(|app| app as &dyn AppFacts),
+        web: setup.web.as_deref().map(|web| WebRequests::new(web, Rc::clone(&execution.web_asked))),
         progress: ShareReport::to(listener),
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use lapidary_tools::{CORE_TOOLS, Catalogue, Effect, ToolKind, ToolSpec};
+use lapidary_tools::{CORE_TOOLS, Catalogue, Effect, ToolGroup, ToolKind, ToolSpec};
 use rmcp::model::{MetaObject, Tool, ToolAnnotations};
 use serde_json::json;
 
@@ -17,7 +17,8 @@ pub(super) fn tool(spec: &ToolSpec, catalogue: &Catalogue, dotted_names: bool) -
         // Replacing content is destructive as far as the protocol is concerned; that it can be undone is up to us.
         .destructive(spec.effect != Effect::Read)
         .idempotent(declaration.idempotent)
-        .open_world(is_action);
+        // So is the web.
+        .open_world(is_action || declaration.group == ToolGroup::Web);
     let mut tool =
         Tool::new(name, spec.description().to_owned(), Arc::new(spec.listed_input(catalogue.lists_whole_schemas)));
     tool.title = Some(declaration.title.to_owned());

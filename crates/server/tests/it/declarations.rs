@@ -30,6 +30,8 @@ fn serve(vault: &Vault, arguments: &[&str], environment: &[(&str, &str)]) -> Ser
         ("LAPIDARY_APPROVAL", "write=allow,destroy=allow"),
         ("LAPIDARY_APPROVAL_RULES", "allow path=Schemas"),
         ("LAPIDARY_MEMORY_FOLDER", "Memory"),
+        ("LAPIDARY_WEB_HOSTS", "any"),
+        ("LAPIDARY_WEB_SEARCH_URL", "http://127.0.0.1:9/search"),
         ("LAPIDARY_SCHEMA_FOLDER", "Schemas"),
         ("LAPIDARY_RECIPE_FOLDER", "Recipes"),
         ("LAPIDARY_TOOLS_SCRIPT", "true"),
@@ -105,7 +107,7 @@ fn the_list_says_what_is_declared() {
         let is_action = spec.kind == ToolKind::Action;
         assert_eq!(annotations["readOnlyHint"], spec.effect == Effect::Read && !is_action, "{shown}");
         assert_eq!(annotations["destructiveHint"], spec.effect != Effect::Read, "{shown}");
-        assert_eq!(annotations["openWorldHint"], is_action);
+        assert_eq!(annotations["openWorldHint"], is_action || spec.declaration.group == ToolGroup::Web);
         assert_eq!(annotations["idempotentHint"], spec.declaration.idempotent);
         assert_eq!(shown["_meta"]["anthropic/searchHint"], spec.declaration.words);
     }

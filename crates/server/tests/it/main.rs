@@ -80,6 +80,7 @@ mod tools_list;
 mod transport;
 mod undo;
 mod way_back;
+mod web;
 mod web_attacks;
 mod whose_changes;
 

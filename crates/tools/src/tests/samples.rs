@@ -6,7 +6,7 @@ use lapidary_note::{ContentHash, EditError, ExpectedHash, PatchError, PatchMisma
 use lapidary_operation::{
     AppFault, AppNeed, ArchiveProblem, ArgumentProblem, BlockCandidate, DecodeFault, DiskFault, FilePart,
     HeadingCandidate, Interruption, NameWanted, NearText, OffReason, PartCandidates, PathRefusal, Reason, ShapeProblem,
-    TaskCandidate, bug, quote::Prose,
+    TaskCandidate, WebFault, bug, quote::Prose,
 };
 use lapidary_vault::{JoinError, PathDenied, PathError, PathPrefix, VaultPath, store::RemoteFault};
 
@@ -85,6 +85,7 @@ fn of_calls(tool: &str, argument: &str) -> Vec<Reason> {
         off(OffReason::NotSetUp(crate::NO_SCHEMAS)),
         off(OffReason::NotSetUp(crate::NO_RECIPES)),
         off(OffReason::NotSetUp(crate::NO_SCRIPTS)),
+        off(OffReason::NotSetUp(crate::NO_WEB_SEARCH)),
         off(OffReason::Commands),
         off(OffReason::OwnFolders),
         Reason::InsufficientScope { tool: word("file_replace") },
@@ -185,6 +186,23 @@ fn of_the_app() -> Vec<Reason> {
     all.push(Reason::AppUnavailable { fault: AppFault::CommandsOffThere, need: AppNeed::ListCommands });
     all.push(Reason::CommandUnknown { command: word("editor:bold"), nearest: names(&["editor:toggle-bold"]) });
     all.push(Reason::CommandUnknown { command: word("make-coffee"), nearest: Vec::new() });
+    let host = || word("a.example");
+    let faults = [
+        WebFault::NotAnAddress,
+        WebFault::HostNotAllowed { host: host() },
+        WebFault::PrivateHost { host: host() },
+        WebFault::HostUnknown { host: host() },
+        WebFault::Unreachable,
+        WebFault::TimedOut,
+        WebFault::Status { status: 404 },
+        WebFault::TooManyRedirects,
+        WebFault::Unsupported { media_type: word("image/png") },
+        WebFault::TooLarge { limit: 100 },
+        WebFault::Busy,
+        WebFault::NoEngine,
+        WebFault::BadEngine,
+    ];
+    all.extend(faults.map(|fault| Reason::WebFailed { fault }));
     all
 }
 

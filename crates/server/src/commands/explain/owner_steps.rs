@@ -40,6 +40,10 @@ pub(super) fn owner_step(kind: ReasonKind) -> &'static str {
         ReasonKind::BudgetExceeded | ReasonKind::DeadlineExceeded => {
             "Nothing, usually: the caller asks for less. `lapidary config show --all` shows the limits."
         }
+        ReasonKind::WebNotAllowed => {
+            "Open the host with `web.hosts`, or with `web.private_hosts` if it is in your own network."
+        }
+        ReasonKind::WebUnsupported => "Raise `web.max_bytes` if such pages should be read.",
         ReasonKind::NoActiveFile => {
             "Start Obsidian with the plugin Local REST API. `lapidary doctor` says whether it is reached."
         }

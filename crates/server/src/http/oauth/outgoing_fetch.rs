@@ -1,22 +1,20 @@
 //! Requests that leave this server: the documents of clients, which strangers name, and the keys of an issuer, which the
 //! owner names. No redirects, no proxies, little time and few bytes.
 
-use std::{
-    net::{IpAddr, Ipv4Addr, Ipv6Addr},
-    time::Duration,
-};
+use std::time::Duration;
 
 use lapidary_telemetry::outgoing;
 use ureq::{
     Agent,
-    config::Config,
-    http::{StatusCode, Uri, header},
+    http::{StatusCode, header},
     tls::RootCerts,
     unversioned::{
-        resolver::{DefaultResolver, ResolvedSocketAddrs, Resolver},
-        transport::{DefaultConnector, NextTimeout},
+        resolver::{DefaultResolver, Resolver},
+        transport::DefaultConnector,
     },
 };
+
+use crate::public_addresses::PublicAddresses;
 
 /// For a document that a stranger names.
 const STRANGERS_TIME: Duration = Duration::from_secs(5);
@@ -44,7 +42,7 @@ pub(super) enum FetchError {
 impl OutgoingFetch {
     /// For addresses that anyone can name: only public ones are connected to.
     pub(crate) fn for_strangers() -> Self {
-        Self::new(PublicAddresses(DefaultResolver::default()), RootCerts::WebPki, STRANGERS_TIME)
+        Self::new(PublicAddresses::new(DefaultResolver::default(), Vec::new()), RootCerts::WebPki, STRANGERS_TIME)
     }
 
     /// For an address in the configuration, which may be in the owner's own network.
@@ -87,53 +85,6 @@ fn max_age(control: &str) -> Option<Duration> {
     let parts = control.split(',').map(|part| part.trim().to_ascii_lowercase());
     // The first that can be read. What it means is clamped where it is used.
     parts.filter_map(|part| part.strip_prefix("max-age=")?.parse().ok()).next().map(Duration::from_secs)
-}
-
-/// Names that lead only to public addresses. The connection is made to one of the very addresses that were looked at,
-/// so that a name cannot lead elsewhere a moment later.
-#[derive(Debug)]
-struct PublicAddresses<R>(R);
-
-impl<R: Resolver> Resolver for PublicAddresses<R> {
-    fn resolve(&self, uri: &Uri, config: &Config, timeout: NextTimeout) -> Result<ResolvedSocketAddrs, ureq::Error> {
-        let found = self.0.resolve(uri, config, timeout)?;
-        // One private address among public ones is an attempt, too.
-        if found.iter().all(|address| is_public(address.ip())) { Ok(found) } else { Err(ureq::Error::HostNotFound) }
-    }
-}
-
-/// Whether an address is one of the open internet, and of no network that only this computer can reach.
-fn is_public(address: IpAddr) -> bool {
-    // An address of version 4 inside one of version 6 is judged as what it reaches.
-    match address.to_canonical() {
-        IpAddr::V4(address) => is_public_v4(address),
-        IpAddr::V6(address) => is_public_v6(address),
-    }
-}
-
-fn is_public_v4(address: Ipv4Addr) -> bool {
-    let [a, b, c, _] = address.octets();
-    !(address.is_private()
-        || address.is_loopback()
-        || address.is_link_local()
-        || address.is_broadcast()
-        || address.is_documentation()
-        || address.is_multicast()
-        || a == 0
-        || a >= 240
-        // Shared by the customers of a provider, for protocols, for 6to4, for measuring.
-        || (a == 100 && (b & 0xc0) == 64)
-        || (a == 192 && b == 0 && c == 0)
-        || (a == 192 && b == 88 && c == 99)
-        || (a == 198 && (b & 0xfe) == 18))
-}
-
-/// Global unicast is 2000::/3; within it are ranges for documentation and for tunnels that hide an address of version 4.
-fn is_public_v6(address: Ipv6Addr) -> bool {
-    let [first, second, ..] = address.segments();
-    let is_special =
-        first == 0x2001 && (second < 0x200 || second == 0xdb8) || first == 0x2002 || (first & 0xfff0) == 0x3ff0;
-    (first & 0xe000) == 0x2000 && !is_special
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use lapidary_operation::{
 };
 use lapidary_toolkit::{
     anchoring::{self, AnchorProblem},
-    free_name, hash, index, naming,
+    foreign_text, free_name, hash, index, naming,
     patching::edit_refusal,
     reading,
     sources::{self, SourceNote},
@@ -341,7 +341,7 @@ impl GivenSource {
                 ..WebPage::default()
             },
         };
-        let mut text = page.markdown.replace("\r\n", "\n");
+        let mut text = foreign_text::inert(&page.markdown.replace("\r\n", "\n"));
         text.truncate(text.trim_end().len());
         if text.trim().is_empty() {
             return Err(bad("", "must have text that can be kept"));

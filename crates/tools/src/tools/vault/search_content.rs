@@ -485,6 +485,7 @@ mod tests {
                 playbooks: &[],
                 walked: &Cell::new(None),
                 app: None,
+                web: None,
                 progress: lapidary_operation::ShareReport::default(),
             };
             let input = serde_json::from_value(json!({ "query": "needle", "limit": 100 })).unwrap();

@@ -14,7 +14,12 @@ use rustls::{
     ServerConfig, ServerConnection, StreamOwned,
     pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer},
 };
-use ureq::tls::Certificate;
+use ureq::{
+    config::Config,
+    http::Uri,
+    tls::Certificate,
+    unversioned::{resolver::ResolvedSocketAddrs, transport::NextTimeout},
+};
 
 use super::*;
 
@@ -164,57 +169,12 @@ fn a_name_that_leads_to_a_private_address_is_not_followed() {
     let host = FakeHost::with_json("{}", "");
     let fetch = |addresses: Vec<SocketAddr>| {
         let roots = RootCerts::new_with_certs(&[Certificate::from_der(CERTIFICATE).to_owned()]);
-        OutgoingFetch::new(PublicAddresses(FixedAddress(addresses)), roots, Duration::from_secs(2)).get(URL, 100)
+        OutgoingFetch::new(PublicAddresses::new(FixedAddress(addresses), Vec::new()), roots, Duration::from_secs(2))
+            .get(URL, 100)
     };
-    assert!(matches!(fetch(vec![host.address]), Err(FetchError::Unreachable(ureq::Error::HostNotFound))));
+    assert!(matches!(fetch(vec![host.address]), Err(FetchError::Unreachable(ureq::Error::Other(_)))));
     let public = "93.184.216.34:443".parse().unwrap();
     // The private one comes last, where only a look at all of them finds it.
-    assert!(matches!(fetch(vec![public, host.address]), Err(FetchError::Unreachable(ureq::Error::HostNotFound))));
+    assert!(matches!(fetch(vec![public, host.address]), Err(FetchError::Unreachable(ureq::Error::Other(_)))));
     assert_eq!(host.asked(), 0);
-}
-
-#[test]
-fn only_addresses_of_the_open_internet_are_public() {
-    for address in ["8.8.8.8", "93.184.216.34", "160.79.104.10", "100.63.0.1", "100.128.0.1", "2606:4700::6810:84e5"] {
-        assert!(is_public(address.parse().unwrap()), "{address}");
-    }
-    for address in [
-        "0.0.0.0",
-        "127.0.0.1",
-        "127.255.255.254",
-        "10.0.0.1",
-        "172.16.0.1",
-        "172.31.255.255",
-        "192.168.1.1",
-        "169.254.169.254",
-        "100.64.0.1",
-        "100.127.255.255",
-        "192.0.0.8",
-        "192.0.2.1",
-        "192.88.99.1",
-        "198.18.0.1",
-        "198.51.100.7",
-        "203.0.113.7",
-        "224.0.0.1",
-        "240.0.0.1",
-        "255.255.255.255",
-        "::",
-        "::1",
-        "::ffff:127.0.0.1",
-        "::ffff:169.254.169.254",
-        "::127.0.0.1",
-        "64:ff9b::7f00:1",
-        "fe80::1",
-        "fc00::1",
-        "fd00:ec2::254",
-        "fec0::1",
-        "ff02::1",
-        "2001:db8::1",
-        "2001::1",
-        "2002:7f00:1::",
-        "3fff::1",
-        "100::1",
-    ] {
-        assert!(!is_public(address.parse().unwrap()), "{address}");
-    }
 }

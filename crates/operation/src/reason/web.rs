@@ -1,0 +1,85 @@
+//! What is said when a page of the web cannot be had.
+
+use serde_json::{Value, json};
+
+use super::{OfferedTools, ReasonKind};
+use crate::{WebFault, quote::quoted};
+
+pub(super) fn kind(fault: &WebFault) -> ReasonKind {
+    match fault {
+        WebFault::HostNotAllowed { .. } | WebFault::PrivateHost { .. } | WebFault::NoEngine => {
+            ReasonKind::WebNotAllowed
+        }
+        WebFault::NotAnAddress => ReasonKind::InvalidArguments,
+        WebFault::TimedOut => ReasonKind::WebTimeout,
+        WebFault::Unsupported { .. } | WebFault::TooLarge { .. } => ReasonKind::WebUnsupported,
+        WebFault::HostUnknown { .. }
+        | WebFault::Unreachable
+        | WebFault::Status { .. }
+        | WebFault::TooManyRedirects
+        | WebFault::Busy
+        | WebFault::BadEngine => ReasonKind::WebUnreachable,
+    }
+}
+
+pub(super) fn message(fault: &WebFault) -> String {
+    match fault {
+        WebFault::NotAnAddress => {
+            "Invalid arguments: `url` must be an address like `https://example.org/page`, without a user name."
+                .to_owned()
+        }
+        WebFault::HostNotAllowed { host } => format!("The owner has not opened {} to this server.", quoted(host)),
+        WebFault::PrivateHost { host } => {
+            format!("{} leads to this computer or a private network, which is closed.", quoted(host))
+        }
+        WebFault::HostUnknown { host } => format!("There is no host {}.", quoted(host)),
+        WebFault::Unreachable => "The host does not answer, or not as it should.".to_owned(),
+        WebFault::TimedOut => "The host did not send the page in time.".to_owned(),
+        WebFault::Status { status } => format!("The host answered with the error {status}."),
+        WebFault::TooManyRedirects => "The address leads to another again and again.".to_owned(),
+        WebFault::Unsupported { media_type } => {
+            format!("What is there is {} and not a page of text.", quoted(media_type))
+        }
+        WebFault::TooLarge { limit } => format!("The page is larger than {limit} bytes."),
+        WebFault::Busy => "Other pages are being fetched.".to_owned(),
+        WebFault::NoEngine => "The owner has named no search engine.".to_owned(),
+        WebFault::BadEngine => "The search engine did not answer with results.".to_owned(),
+    }
+}
+
+pub(super) fn data(fault: &WebFault) -> Value {
+    match fault {
+        WebFault::HostNotAllowed { host } | WebFault::PrivateHost { host } | WebFault::HostUnknown { host } => {
+            json!({ "host": host })
+        }
+        WebFault::Status { status } => json!({ "status": status }),
+        WebFault::TooLarge { limit } => json!({ "limit": limit }),
+        WebFault::Unreachable | WebFault::TimedOut | WebFault::Busy => json!({ "retryable": true }),
+        WebFault::Unsupported { media_type } => json!({ "mediaType": media_type }),
+        WebFault::NotAnAddress | WebFault::TooManyRedirects | WebFault::NoEngine | WebFault::BadEngine => json!({}),
+    }
+}
+
+pub(super) fn hint(fault: &WebFault, offered: &OfferedTools<'_>) -> String {
+    match fault {
+        WebFault::NotAnAddress => "Send the whole address, with http:// or https://.".to_owned(),
+        WebFault::HostNotAllowed { .. } => {
+            "Tell the user which page you wanted. The owner can add the host to `web.hosts`.".to_owned()
+        }
+        WebFault::PrivateHost { .. } => {
+            "Tell the user which page you wanted. The owner can add the host to `web.private_hosts`.".to_owned()
+        }
+        WebFault::HostUnknown { .. } | WebFault::Status { .. } | WebFault::TooManyRedirects => {
+            match offered.first(&["web_search"]) {
+                Some(search) => format!("Check the address; `{search}` finds pages."),
+                None => "Check the address with the user.".to_owned(),
+            }
+        }
+        WebFault::Unreachable | WebFault::TimedOut | WebFault::Busy => "Try again later.".to_owned(),
+        WebFault::Unsupported { .. } | WebFault::TooLarge { .. } => {
+            "Tell the user; they can save the file into the vault.".to_owned()
+        }
+        WebFault::NoEngine => "Ask the user for an address. The owner can set `web.search_url`.".to_owned(),
+        WebFault::BadEngine => "Tell the user. The owner can check `web.search_url`.".to_owned(),
+    }
+}

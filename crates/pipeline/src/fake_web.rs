@@ -1,0 +1,49 @@
+//! A web of a few pages, for the tests of the stages.
+
+use std::{sync::Mutex, time::Duration};
+
+use lapidary_tools::{FetchedPage, PageKind, WebAccess, WebFault, WebHit};
+
+/// Knows the host `a.example`, to which the owner of the tests has opened the server.
+#[derive(Default)]
+pub(crate) struct FakeWeb {
+    pub(crate) requests: Mutex<Vec<String>>,
+    /// What every request fails with.
+    pub(crate) fault: Mutex<Option<WebFault>>,
+    /// In place of the page about slate.
+    pub(crate) page: Mutex<Option<String>>,
+}
+
+const SLATE: &str = "<title>Slate roofs</title><meta name=author content=Ada><nav>Menu</nav>\
+    <main><p>Slate lasts a <b>century</b>. See <a href=tiles>tiles</a>.</p></main>";
+
+impl WebAccess for FakeWeb {
+    fn fetch(&self, url: &str, _: Duration) -> Result<FetchedPage, WebFault> {
+        self.requests.lock().unwrap().push(url.to_owned());
+        if let Some(fault) = self.fault.lock().unwrap().clone() {
+            return Err(fault);
+        }
+        let rest = url.strip_prefix("https://").or(url.strip_prefix("http://")).ok_or(WebFault::NotAnAddress)?;
+        let (host, path) = rest.split_once('/').unwrap_or((rest, ""));
+        if host != "a.example" {
+            return Err(WebFault::HostNotAllowed { host: host.to_owned() });
+        }
+        let page =
+            |kind, text: &str| FetchedPage { url: format!("https://a.example/{path}"), kind, text: text.to_owned() };
+        match path {
+            "slate" => Ok(page(PageKind::Html, self.page.lock().unwrap().as_deref().unwrap_or(SLATE))),
+            "tiles.md" => Ok(page(PageKind::Text, "# Tiles\n\nClay.\n")),
+            _ => Err(WebFault::Status { status: 404 }),
+        }
+    }
+
+    fn search(&self, query: &str, _: Duration) -> Result<Vec<WebHit>, WebFault> {
+        self.requests.lock().unwrap().push(format!("search {query}"));
+        let hit = WebHit {
+            title: "Slate roofs".to_owned(),
+            url: "https://a.example/slate".to_owned(),
+            excerpt: "Slate lasts a century.".to_owned(),
+        };
+        self.fault.lock().unwrap().clone().map_or(Ok(vec![hit]), Err)
+    }
+}
