@@ -16,7 +16,8 @@ use lapidary_vault::{ElapsedTime, ScanStop, VaultPath};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    AppFacts, AttachmentAccess, Catalogue, Effect, Interruption, ListedPrompt, MemoryBudget, OwnerSettings, Reason, VaultShape, WebRequests,
+    AppFacts, AttachmentAccess, Catalogue, Effect, Interruption, ListedPrompt, MemoryBudget, OwnerSettings, Reason,
+    VaultShape, WebRequests,
 };
 
 /// What a call has in addition to the vault. The same context and view give the same answer.

@@ -87,7 +87,8 @@ fn examples_do_what_they_say() {
                 vec![ApprovalRule { tool: Some("schema_save".into()), ..ApprovalRule::any(RuleDecision::Allow) }];
             let web = gives.needs_web().then(Arc::<FakeWeb>::default);
             let shape = VaultShape::new(VaultPath::parse("Schemas").ok());
-            let server = TestSetup { app, web, rules, shape, approves_recipes: true, ..TestSetup::default() }.serve(before);
+            let server =
+                TestSetup { app, web, rules, shape, approves_recipes: true, ..TestSetup::default() }.serve(before);
             let is_alone = !matches!(gives, ExampleResult::After { .. });
             let gives = made_first(&server, gives);
             let mut changed = false;

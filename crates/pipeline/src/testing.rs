@@ -9,7 +9,7 @@ use lapidary_media::InProcessDecoder;
 use lapidary_recipe::RecipeName;
 use lapidary_tools::{
     AppBridge, ChangeAuthor, OwnerSettings, ProfileRules, ProfileView, ReadOperation, ReadPayload, Reason, ReasonKind,
-    ScanLimits, TOOL_SET, ToolSelection, VaultShape, recipes, WebAccess,
+    ScanLimits, TOOL_SET, ToolSelection, VaultShape, WebAccess, recipes,
 };
 use lapidary_vault::{
     ImportFolder, PathPrefix, Policy, Vault, VaultLimits, VaultPath,

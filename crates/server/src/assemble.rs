@@ -18,7 +18,8 @@ use lapidary_pipeline::{
 use lapidary_plugin::RemoteBackend;
 use lapidary_query::nearest;
 use lapidary_tools::{
-    AppBridge, AttachmentDecoder, BUILT_IN_PROFILES, Effect, MissingSetting, NO_MEMORY, NO_RECIPES, NO_SCHEMAS, NO_SCRIPTS, NoDecoder, OwnerSettings, ScanLimits, TOOLS, ToolSelection, VaultShape, WebAccess,
+    AppBridge, AttachmentDecoder, BUILT_IN_PROFILES, Effect, MissingSetting, NO_MEMORY, NO_RECIPES, NO_SCHEMAS,
+    NO_SCRIPTS, NoDecoder, OwnerSettings, ScanLimits, TOOLS, ToolSelection, VaultShape, WebAccess,
 };
 use lapidary_vault::{
     DocumentReader, FolderNames, GlobError, ImportFolder, InnerVault, PathGlobs, PathPrefix, Policy, ScopeError,

@@ -1,6 +1,8 @@
 //! Whether a tool is offered, in words for the owner: in `lapidary tools` and on the landing page.
 
-use lapidary_tools::{MissingSetting, NO_MEMORY, NO_RECIPES, NO_SCHEMAS, NO_SCRIPTS, NO_WEB_PAGES, NO_WEB_SEARCH, OffReason, ToolStanding};
+use lapidary_tools::{
+    MissingSetting, NO_MEMORY, NO_RECIPES, NO_SCHEMAS, NO_SCRIPTS, NO_WEB_PAGES, NO_WEB_SEARCH, OffReason, ToolStanding,
+};
 
 /// The standing in a word, and why it is not better, with what to do about it.
 pub(crate) fn in_words(standing: ToolStanding) -> (&'static str, &'static str) {

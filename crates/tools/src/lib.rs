@@ -14,7 +14,20 @@ mod tools;
 
 pub use lapidary_operation::{
     ActionEntry, AnswerDraft, AnyTool, AppAction, AppBridge, AppCommand, AppFacts, AppFault, AppNeed, AppPeriodic,
-    AppStatus, ArgumentProblem, AttachmentAccess, AttachmentDecoder, BUILT_IN_PROFILES, BatchOutcome, BatchStep, BlockKind, CORE_TOOLS, CallBatch, CallSteps, Cancel, Catalogue, CatalogueEntry, CaughtUnwind, ChangeAuthor, CheckedArguments, CheckpointHistory, CommitReport, CompletedValues, ContentBlock, ContentForm, Context, DiskFault, Effect, Example, ExampleResult, FileSubscription, FilledPrompt, Interruption, ListedPrompt, MemoryBudget, MemoryLimits, MissingSetting, NamedNotes, NoDecoder, NoSuchTool, OffReason, OfferedTools, OmnisearchHit, OmnisearchMatch, OpenedVaults, OperationDeclaration, OwnerGuide, OwnerSettings, PathRefusal, PathRole, Planned, PlannedChange, PluginManifest, ProfileRules, ProfileView, PromptArgument, PromptsSeen, ProposalStep, ReadOperation, ReadPayload, Reason, ReasonKind, RecipeAccess, RelayedCall, RenderedReply, ReplyFacts, ResourceBody, RestOpenNote, RestPayload, RestPeriodic, RestPlace, RestoreReach, RunnableRecipe, ScanLimits, SelectionError, ShareReport, ShownProposal, StepAnswer, StepCalls, StepRefusal, StepsOutcome, StepsPlan, ToolAnswer, ToolGroup, ToolKind, ToolNeeds, ToolSelection, ToolSpec, ToolStanding, VaultChoice, VaultShape, VaultState, VaultSurvey, VaultView, WalkCost, WireFamily, bug, catch_panic, check_arguments, clip_diff, clipped, fence, install_panic_hook, json_text, quote, refusal_data, render_answer, render_change, render_dry_run, render_refusal, uri, AskedAddresses, FetchedPage, PageKind, WebAccess, WebFault, WebHit, WebRequests,
+    AppStatus, ArgumentProblem, AskedAddresses, AttachmentAccess, AttachmentDecoder, BUILT_IN_PROFILES, BatchOutcome,
+    BatchStep, BlockKind, CORE_TOOLS, CallBatch, CallSteps, Cancel, Catalogue, CatalogueEntry, CaughtUnwind,
+    ChangeAuthor, CheckedArguments, CheckpointHistory, CommitReport, CompletedValues, ContentBlock, ContentForm,
+    Context, DiskFault, Effect, Example, ExampleResult, FetchedPage, FileSubscription, FilledPrompt, Interruption,
+    ListedPrompt, MemoryBudget, MemoryLimits, MissingSetting, NamedNotes, NoDecoder, NoSuchTool, OffReason,
+    OfferedTools, OmnisearchHit, OmnisearchMatch, OpenedVaults, OperationDeclaration, OwnerGuide, OwnerSettings,
+    PageKind, PathRefusal, PathRole, Planned, PlannedChange, PluginManifest, ProfileRules, ProfileView, PromptArgument,
+    PromptsSeen, ProposalStep, ReadOperation, ReadPayload, Reason, ReasonKind, RecipeAccess, RelayedCall,
+    RenderedReply, ReplyFacts, ResourceBody, RestOpenNote, RestPayload, RestPeriodic, RestPlace, RestoreReach,
+    RunnableRecipe, ScanLimits, SelectionError, ShareReport, ShownProposal, StepAnswer, StepCalls, StepRefusal,
+    StepsOutcome, StepsPlan, ToolAnswer, ToolGroup, ToolKind, ToolNeeds, ToolSelection, ToolSpec, ToolStanding,
+    VaultChoice, VaultShape, VaultState, VaultSurvey, VaultView, WalkCost, WebAccess, WebFault, WebHit, WebRequests,
+    WireFamily, bug, catch_panic, check_arguments, clip_diff, clipped, fence, install_panic_hook, json_text, quote,
+    refusal_data, render_answer, render_change, render_dry_run, render_refusal, uri,
 };
 pub use lapidary_toolkit::{lost_blocks, naming::is_bare_name, recipes, schema, upkeep};
 pub use operations::{

@@ -9,7 +9,10 @@ use std::{
 use jiff::Zoned;
 use lapidary_note::ContentHash;
 use lapidary_tools::{
-    AppFacts, CatalogueEntry, CommitReport, Context, DiskFault, ListedPrompt, MemoryBudget, OpenedVaults, Planned, PlannedChange, ProposalStep, ReadOperation, ReadPayload, Reason, RecipeAccess, RelayedCall, RestoreReach, RunnableRecipe, ShareReport, ToolGroup, ToolNeeds, ToolSpec, WalkCost, bug, prompts, recipes, render_answer, schema, WebRequests,
+    AppFacts, CatalogueEntry, CommitReport, Context, DiskFault, ListedPrompt, MemoryBudget, OpenedVaults, Planned,
+    PlannedChange, ProposalStep, ReadOperation, ReadPayload, Reason, RecipeAccess, RelayedCall, RestoreReach,
+    RunnableRecipe, ShareReport, ToolGroup, ToolNeeds, ToolSpec, WalkCost, WebRequests, bug, prompts, recipes,
+    render_answer, schema,
     upkeep::{self, UpkeepPlan},
 };
 use lapidary_vault::{Change, ChangeSet, VaultPath, View};
