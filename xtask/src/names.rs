@@ -162,6 +162,23 @@ mod tests {
         assert!(one_word * 4 < types, "{one_word} of {types}");
     }
 
+    /// Names of parts of a house say nothing to a reader who searches for a sign-in or a cache.
+    #[test]
+    fn no_name_is_a_pun_on_the_house() {
+        const PUNS: [&str; 5] = ["Keeper", "Door", "Gate", "Hear", "Tell"];
+        for folder in crates(&root()) {
+            for DeclaredType { name, file, line, .. } in declared_types(&folder) {
+                let is_pun = PUNS.iter().any(|pun| name.starts_with(pun) || name.ends_with(pun));
+                assert!(!is_pun, "{}:{line}: {name}", file.display());
+            }
+            for file in sources(&folder) {
+                let stem = file.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+                let is_pun = PUNS.iter().any(|pun| stem.split('_').any(|word| word.eq_ignore_ascii_case(pun)));
+                assert!(!is_pun, "{}", file.display());
+            }
+        }
+    }
+
     #[test]
     fn declarations_are_recognised() {
         for (line, name) in [

@@ -67,7 +67,7 @@ impl<'a> ConfigDraft<'a> {
 
     pub(super) fn finish(mut self, sources: &ConfigSources<'_>) -> Result<LoadedConfig, ConfigError> {
         // First: nothing else is worth a word to an owner whose server would be open.
-        self.refuse_open_doors()?;
+        self.refuse_unprotected_access()?;
         self.find_profiles()?;
         self.config.http.tls = match std::mem::take(&mut self.tls) {
             (Some(certificate), Some(key)) => Some(TlsFiles { certificate, key }),
@@ -118,7 +118,7 @@ impl<'a> ConfigDraft<'a> {
     }
 
     // Over HTTP, an owner who asks for authentication must not believe that it is on when it is not.
-    fn refuse_open_doors(&self) -> Result<(), ConfigError> {
+    fn refuse_unprotected_access(&self) -> Result<(), ConfigError> {
         // Over stdio only the program that started us can call, regardless of the HTTP settings.
         if self.config.transport == Transport::Stdio {
             return Ok(());

@@ -1,6 +1,6 @@
 //! What contents and parsed structures take in memory, charged to the call of their thread as long as they exist.
 //!
-//! The price of a parse is estimated before anything is built. Without a keeper, nothing is charged.
+//! The price of a parse is estimated before anything is built. Without a account, nothing is charged.
 
 use std::{cell::RefCell, fmt, sync::Arc};
 
@@ -12,7 +12,7 @@ const PER_BYTE: u64 = 4;
 const PER_MARK: u64 = 96;
 
 /// Keeps account of what a call holds.
-pub trait MemoryKeeper: Send + Sync {
+pub trait MemoryCharges: Send + Sync {
     /// This many bytes more. May wait until there is room, or unwind ([`crate::check_work`]) if there will be none.
     fn hold(&self, bytes: u64);
 
@@ -25,9 +25,9 @@ pub trait MemoryKeeper: Send + Sync {
 }
 
 /// Charges a call for a thread of a pool. It does not wait: the call that it would wait for may need the thread.
-struct PoolKeeper(Arc<dyn MemoryKeeper>);
+struct PoolCharges(Arc<dyn MemoryCharges>);
 
-impl MemoryKeeper for PoolKeeper {
+impl MemoryCharges for PoolCharges {
     fn hold(&self, bytes: u64) {
         self.0.hold_aside(bytes, &|| false);
     }
@@ -42,32 +42,32 @@ impl MemoryKeeper for PoolKeeper {
 }
 
 thread_local! {
-    static KEEPER: RefCell<Option<Arc<dyn MemoryKeeper>>> = const { RefCell::new(None) };
+    static CHARGES: RefCell<Option<Arc<dyn MemoryCharges>>> = const { RefCell::new(None) };
 }
 
-/// While this exists, what this thread holds is charged to a keeper.
+/// While this exists, what this thread holds is charged to a account.
 #[must_use]
-pub struct ChargedThread(Option<Arc<dyn MemoryKeeper>>);
+pub struct ChargedThread(Option<Arc<dyn MemoryCharges>>);
 
-/// Charges what this thread holds from now on to a keeper, or to none.
-pub fn charge_thread(keeper: Option<Arc<dyn MemoryKeeper>>) -> ChargedThread {
-    // The keeper before it is restored when this ends, as calls may be nested.
-    ChargedThread(KEEPER.replace(keeper))
+/// Charges what this thread holds from now on to a account, or to none.
+pub fn charge_thread(account: Option<Arc<dyn MemoryCharges>>) -> ChargedThread {
+    // The account before it is restored when this ends, as calls may be nested.
+    ChargedThread(CHARGES.replace(account))
 }
 
-/// The keeper that this thread's memory is charged to.
-pub fn charged_keeper() -> Option<Arc<dyn MemoryKeeper>> {
-    KEEPER.with_borrow(Clone::clone)
+/// The account that this thread's memory is charged to.
+pub fn current_charges() -> Option<Arc<dyn MemoryCharges>> {
+    CHARGES.with_borrow(Clone::clone)
 }
 
-/// Charges other threads to the keeper of this one, while they work for its call.
+/// Charges other threads to the account of this one, while they work for its call.
 #[derive(Clone)]
-pub struct ChargeAside(Option<Arc<dyn MemoryKeeper>>);
+pub struct ChargeAside(Option<Arc<dyn MemoryCharges>>);
 
 impl ChargeAside {
     /// For work that this thread gives to others.
     pub fn of_this_thread() -> Self {
-        Self(charged_keeper().map(|keeper| Arc::new(PoolKeeper(keeper)) as Arc<dyn MemoryKeeper>))
+        Self(current_charges().map(|account| Arc::new(PoolCharges(account)) as Arc<dyn MemoryCharges>))
     }
 
     /// On the other thread, for a piece of the work.
@@ -79,7 +79,7 @@ impl ChargeAside {
 
 impl Drop for ChargedThread {
     fn drop(&mut self) {
-        KEEPER.set(self.0.take());
+        CHARGES.set(self.0.take());
     }
 }
 
@@ -98,30 +98,30 @@ fn is_mark(byte: u8) -> bool {
 /// Memory that is charged as long as this exists.
 #[derive(Default)]
 pub(crate) struct HeldMemory {
-    keeper: Option<Arc<dyn MemoryKeeper>>,
+    account: Option<Arc<dyn MemoryCharges>>,
     bytes: u64,
 }
 
 impl HeldMemory {
     pub(crate) fn of(bytes: u64) -> Self {
-        let Some(keeper) = charged_keeper() else { return Self::default() };
+        let Some(account) = current_charges() else { return Self::default() };
         // Made first, so that unwinding releases it.
-        let held = Self { keeper: Some(Arc::clone(&keeper)), bytes };
-        keeper.hold(bytes);
+        let held = Self { account: Some(Arc::clone(&account)), bytes };
+        account.hold(bytes);
         held
     }
 
     /// For parsing a text, and for what is kept of it.
     pub(crate) fn for_parsing(text: &str) -> Self {
         // The price is looked for only if it is paid.
-        if KEEPER.with_borrow(Option::is_none) { Self::default() } else { Self::of(parse_price(text)) }
+        if CHARGES.with_borrow(Option::is_none) { Self::default() } else { Self::of(parse_price(text)) }
     }
 }
 
 impl Drop for HeldMemory {
     fn drop(&mut self) {
-        if let Some(keeper) = &self.keeper {
-            keeper.release(self.bytes);
+        if let Some(account) = &self.account {
+            account.release(self.bytes);
         }
     }
 }
@@ -129,7 +129,7 @@ impl Drop for HeldMemory {
 /// A copy takes as much again.
 impl Clone for HeldMemory {
     fn clone(&self) -> Self {
-        if self.keeper.is_none() { Self::default() } else { Self::of(self.bytes) }
+        if self.account.is_none() { Self::default() } else { Self::of(self.bytes) }
     }
 }
 
@@ -154,9 +154,9 @@ mod tests {
     use crate::Document;
 
     #[derive(Default)]
-    struct CountingKeeper(AtomicU64);
+    struct CountingCharges(AtomicU64);
 
-    impl MemoryKeeper for CountingKeeper {
+    impl MemoryCharges for CountingCharges {
         fn hold(&self, bytes: u64) {
             self.0.fetch_add(bytes, Ordering::Relaxed);
         }
@@ -173,9 +173,9 @@ mod tests {
 
     #[test]
     fn threads_that_work_for_a_call_are_charged_to_it() {
-        let keeper = Arc::new(CountingKeeper::default());
-        let held = || keeper.0.load(Ordering::Relaxed);
-        let charged = charge_thread(Some(Arc::<CountingKeeper>::clone(&keeper)));
+        let account = Arc::new(CountingCharges::default());
+        let held = || account.0.load(Ordering::Relaxed);
+        let charged = charge_thread(Some(Arc::<CountingCharges>::clone(&account)));
         let aside = ChargeAside::of_this_thread();
         drop(charged);
         std::thread::scope(|threads| {
@@ -193,9 +193,9 @@ mod tests {
 
     #[test]
     fn contents_and_structures_are_charged_while_they_exist() {
-        let keeper = Arc::new(CountingKeeper::default());
-        let held = || keeper.0.load(Ordering::Relaxed);
-        let charged = charge_thread(Some(Arc::<CountingKeeper>::clone(&keeper)));
+        let account = Arc::new(CountingCharges::default());
+        let held = || account.0.load(Ordering::Relaxed);
+        let charged = charge_thread(Some(Arc::<CountingCharges>::clone(&account)));
         let document = Document::open("# A\n".repeat(1000)).unwrap();
         assert_eq!(held(), 4000, "the content");
         assert_eq!(document.note().headings.len(), 1000);

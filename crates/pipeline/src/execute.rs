@@ -3,7 +3,7 @@
 
 use std::{rc::Rc, sync::Arc, time::Duration};
 
-use lapidary_note::{MemoryKeeper, charge_thread, watch_work};
+use lapidary_note::{MemoryCharges, charge_thread, watch_work};
 use lapidary_tools::{
     Cancel, CaughtUnwind, Effect, Interruption, Reason, RelayedCall, ToolKind, ToolSpec, bug, catch_panic,
     check_arguments,

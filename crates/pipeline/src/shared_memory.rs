@@ -15,7 +15,7 @@ use std::{
     time::Duration,
 };
 
-use lapidary_note::{MemoryKeeper, check_work};
+use lapidary_note::{MemoryCharges, check_work};
 use lapidary_vault::store::{give_back_memory, maintenance::schedule};
 
 /// The share of one call, unless all may hold little together: some ordinary notes.
@@ -144,7 +144,7 @@ impl MemoryAccount {
     }
 }
 
-impl MemoryKeeper for MemoryAccount {
+impl MemoryCharges for MemoryAccount {
     fn hold(&self, bytes: u64) {
         // The call is refused if it is too much, unless it is making its change already.
         let Some(held) = self.count(bytes) else { return check_work() };

@@ -11,7 +11,7 @@ use std::{
 use lapidary_store::maintenance::run_aside;
 use parking_lot::Mutex;
 
-use super::{MeaningKeeper, SegmentCache, corpus::ReadableCounts, index::WordIndex};
+use super::{SegmentCache, VectorIndexCache, corpus::ReadableCounts, index::WordIndex};
 use lapidary_index::{FileId, FileState, GoOn, Snapshot, SortedMap, VaultIndex};
 
 use crate::{FileEntry, IndexError, Scope, VisibleFiles, lock};
@@ -28,7 +28,7 @@ pub struct RankedIndexCache {
     newest: Mutex<KeptIndex>,
     cache: Option<SegmentCache>,
     /// The vectors of the same notes.
-    pub(super) meaning: MeaningKeeper,
+    pub(super) meaning: VectorIndexCache,
     /// Whether one is being built in the background.
     building: AtomicBool,
 }
@@ -52,12 +52,12 @@ struct ScopeCounts {
 }
 
 impl RankedIndexCache {
-    pub fn new(cache: Option<SegmentCache>, meaning: MeaningKeeper) -> Self {
+    pub fn new(cache: Option<SegmentCache>, meaning: VectorIndexCache) -> Self {
         Self { cache, meaning, ..Self::default() }
     }
 
     /// What is kept of the meaning of notes.
-    pub fn meaning(&self) -> &MeaningKeeper {
+    pub fn meaning(&self) -> &VectorIndexCache {
         &self.meaning
     }
 
@@ -240,11 +240,11 @@ impl ScopeCounts {
 
 /// Builds the index in the background, of the notes that a caller may read: so hidden notes do not delay it. It may
 /// take minutes, so it has its own thread, at most one per vault. Ends early with the vault.
-pub fn build_aside(keeper: &Arc<RankedIndexCache>, files: &VisibleFiles) {
-    if keeper.building.swap(true, Ordering::AcqRel) {
+pub fn build_aside(cache: &Arc<RankedIndexCache>, files: &VisibleFiles) {
+    if cache.building.swap(true, Ordering::AcqRel) {
         return;
     }
-    let (building, scope) = (BuildingMark(Arc::clone(keeper)), Arc::clone(files.scope()));
+    let (building, scope) = (BuildingMark(Arc::clone(cache)), Arc::clone(files.scope()));
     let live = Arc::clone(files.live());
     let started = run_aside("index-build", move || {
         let live = &live;

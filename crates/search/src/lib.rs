@@ -57,7 +57,7 @@ pub use document_text::{
     DecodeFault, DocumentKind, DocumentPart, DocumentReader, DocumentText, MOST_DOCUMENT_TEXT, NoDocumentText, label,
 };
 pub use hybrid::RankedBy;
-pub use meaning::{KeptVectors, MeaningKeeper, MeaningState, embed_aside};
+pub use meaning::{KeptVectors, MeaningState, VectorIndexCache, embed_aside};
 pub use near_notes::CloseNote;
 pub use passage::{NearPassage, NotePiece, PassageSize, RankedMatch, RankedNote};
 
@@ -220,7 +220,7 @@ impl RankedIndexCache {
 /// The notes in a corpus, and after them the other files that were requested.
 fn search(
     corpus: ReadableCorpus<'_>,
-    keeper: &RankedIndexCache,
+    cache: &RankedIndexCache,
     files: &VisibleFiles,
     query: RankedQuery<'_>,
     near: Option<&NearQuery<'_>>,
@@ -232,7 +232,7 @@ fn search(
     let mut found = search.found()?;
     // Files of which only the path is known have no tags, and are not asked for with a filter.
     let other_files = |search: &RankedSearch<'_>| match query.filter.is_open() {
-        true => other_files(keeper, files, &search.query),
+        true => other_files(cache, files, &search.query),
         false => Vec::new(),
     };
     let mut others = other_files(&search);

@@ -3,11 +3,11 @@
 //! A vector depends on the text of one piece and on the model alone, so no score depends on a hidden note. Everything
 //! here can be computed again, and in any doubt it is.
 
-mod keeper;
 mod kept_vectors;
 mod note_vectors;
 mod vector_index;
+mod vector_index_cache;
 
-pub use keeper::{MeaningKeeper, MeaningState, embed_aside};
 pub use kept_vectors::KeptVectors;
 pub(super) use vector_index::{NearNote, NearPair, VectorIndex};
+pub use vector_index_cache::{MeaningState, VectorIndexCache, embed_aside};

@@ -20,11 +20,11 @@ impl Lexicon for TypedPath {
 }
 
 /// Those that match, latest change first.
-pub(super) fn other_files(keeper: &RankedIndexCache, files: &VisibleFiles, query: &SearchQuery) -> Vec<Arc<FileState>> {
+pub(super) fn other_files(cache: &RankedIndexCache, files: &VisibleFiles, query: &SearchQuery) -> Vec<Arc<FileState>> {
     if !asks_for_paths(&query.root) {
         return Vec::new();
     }
-    let others = keeper.others(files);
+    let others = cache.others(files);
     let mut found: Vec<Arc<FileState>> =
         others.iter().filter(|state| holds(&query.root, &ByPath(state.path.as_str()))).cloned().collect();
     found.sort_by_key(|state| Reverse(state.stat.stamp.modified));

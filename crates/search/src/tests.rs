@@ -59,7 +59,7 @@ fn live(root: &Path) -> Searched {
 fn opened(root: &Path, state: &Path) -> Searched {
     let cache = CacheFile::new(Arc::new(StateFolder::new(state.to_owned(), root.to_owned())));
     let store = Arc::new(PosixBackend::private(Arc::new(FolderStore::new(root.to_owned()))));
-    let meaning = MeaningKeeper::new(Some(cache.for_vectors()), u64::MAX);
+    let meaning = VectorIndexCache::new(Some(cache.for_vectors()), u64::MAX);
     let search = RankedIndexCache::new(Some(SegmentCache::new(cache.for_segments())), meaning);
     let live = VaultIndex::new(store, FolderNames::default(), VaultLimits::default(), Some(IndexCache::new(cache)));
     Searched { live: Arc::new(live), search }

@@ -13,16 +13,16 @@ mod event_streams;
 mod known_clients;
 mod landing_page;
 mod oauth;
-mod owner_door;
+mod owner_sign_in;
 mod posted_message;
 mod quoted_facts;
 mod refusal_log;
-mod request_gate;
+mod request_checks;
 mod request_meter;
 mod rest;
 mod session_table;
 mod site_pages;
-mod tls_keeper;
+mod tls_certificate;
 
 use std::{
     net::{IpAddr, SocketAddr},
@@ -52,13 +52,13 @@ use self::{
     endpoint::{Endpoint, EndpointParts},
     event_streams::EventStreams,
     oauth::{AuthorizationServer, PublicDocuments, ServerSurroundings, TokenIssuer},
-    owner_door::OwnerDoor,
+    owner_sign_in::OwnerSignIn,
     refusal_log::RefusalLog,
-    request_gate::RequestGate,
+    request_checks::RequestChecks,
     request_meter::{MetricsPage, RequestMeter},
     session_table::SessionTable,
     site_pages::{CARD, SiteAddress, SitePages},
-    tls_keeper::TlsKeeper,
+    tls_certificate::TlsCertificate,
 };
 pub(crate) use self::{
     console::{OwnerAccess, SettingsAccess, link as console_link, serve as serve_console},
@@ -86,7 +86,7 @@ pub(crate) async fn serve(
     let (settings, dotted_names) = (&config.http, config.tools.dotted_names);
     // Before the port is taken: a certificate that cannot be read should be the error, not a port on which no handshake
     // works.
-    let tls = settings.tls.as_ref().map(TlsKeeper::start).transpose().map_err(|error| error.to_string())?;
+    let tls = settings.tls.as_ref().map(TlsCertificate::start).transpose().map_err(|error| error.to_string())?;
     let listener = listen(settings, port).await?;
     let address = listener.local_addr().map_err(|error| error.to_string())?;
     let (stop, stopping) = watch::channel(false);
@@ -105,8 +105,11 @@ pub(crate) async fn serve(
     // Read here, because the endpoint takes the clients over below.
     let style = ConnectionStyle::of_mode(Endpoint::mode(&clients.check));
     let mut pages = documents.as_ref().map(PublicDocuments::routes).unwrap_or_default();
-    let door = Arc::new(OwnerDoor::new(Arc::clone(&clients.owner), clients.clock, settings.trusted_proxies.clone()));
-    if let Some(server) = authorization_server(&clients, settings, &origin, &door, OutgoingFetch::for_strangers()) {
+    let sign_in_page =
+        Arc::new(OwnerSignIn::new(Arc::clone(&clients.owner), clients.clock, settings.trusted_proxies.clone()));
+    if let Some(server) =
+        authorization_server(&clients, settings, &origin, &sign_in_page, OutgoingFetch::for_strangers())
+    {
         pages = pages.merge(server.routes());
     }
     let challenge = challenge(documents.as_ref());
@@ -114,7 +117,7 @@ pub(crate) async fn serve(
     if let Some(site) = console_site {
         let url = format!("{origin}{}", settings.endpoint_path);
         let served = ServedEndpoint { url, sessions: endpoint.0.sessions.clone() };
-        let console = Console::new(Arc::clone(&executor), owner, door, site, stopping.clone(), Some(served));
+        let console = Console::new(Arc::clone(&executor), owner, sign_in_page, site, stopping.clone(), Some(served));
         pages = pages.merge(console.routes());
     }
     let streams = settings.sse.then(|| {
@@ -135,7 +138,7 @@ pub(crate) async fn serve(
     let watched = watched_routes(&endpoint, &telemetry, settings);
     let site_pages = site_pages::routes(SitePages::new(endpoint.clone(), executor, site.clone()));
     let router = router(endpoint, streams, pages.merge(site_pages).merge(watched), &origin, settings);
-    // Outermost, so that what the gate refuses is counted too.
+    // Outermost, so that what the checks refuse is counted too.
     let router = measured(router, &telemetry, settings);
     // Only now: a caller that waits for this may connect at once.
     port.listening(ServedApi::Mcp, address, console_address.as_deref());
@@ -166,7 +169,7 @@ fn authorization_server(
     clients: &KnownClients,
     settings: &HttpConfig,
     origin: &str,
-    door: &Arc<OwnerDoor>,
+    sign_in_page: &Arc<OwnerSignIn>,
     fetch: OutgoingFetch,
 ) -> Option<Arc<AuthorizationServer>> {
     if !matches!(clients.check, ClientCheck::BuiltIn { .. }) {
@@ -176,8 +179,12 @@ fn authorization_server(
     // A life too long to be counted falls back to the default rather than to none.
     rules.access_life = i64::try_from(settings.auth.access_life.as_secs()).unwrap_or(rules.access_life);
     rules.redirects = settings.auth.redirects.clone();
-    let surroundings =
-        ServerSurroundings { door: Arc::clone(door), grants: Arc::clone(&clients.grants), rules, body: settings.body };
+    let surroundings = ServerSurroundings {
+        sign_in_page: Arc::clone(sign_in_page),
+        grants: Arc::clone(&clients.grants),
+        rules,
+        body: settings.body,
+    };
     Some(AuthorizationServer::new(surroundings, fetch))
 }
 
@@ -248,7 +255,7 @@ fn router(
     // The owner's public address is allowed by being configured; it would be refused as a foreign host otherwise.
     let public = settings.public_url.iter().map(|url| url.host.clone());
     let hosts = public.chain(settings.allowed_hosts.iter().cloned()).collect();
-    let gate = RequestGate::new(hosts, settings.allowed_origins.clone(), settings.host, origin.to_owned())
+    let checks = RequestChecks::new(hosts, settings.allowed_origins.clone(), settings.host, origin.to_owned())
         .recording(RefusalLog::new(&endpoint.0.clients, &settings.trusted_proxies));
     let path = &settings.endpoint_path;
     let older = streams.map(|streams| {
@@ -265,7 +272,7 @@ fn router(
         .merge(pages)
         .merge(older.unwrap_or_default())
         // Last, and so around every route: no page can forget the checks of host and origin.
-        .layer(from_fn_with_state(gate, request_gate::guard))
+        .layer(from_fn_with_state(checks, request_checks::guard))
 }
 
 /// The answer to a plain look at the endpoint. With authentication it says only that the server is up.

@@ -6,7 +6,7 @@ use lapidary_index::{IndexCache, VaultIndex};
 use lapidary_meaning::ModelChoice;
 use lapidary_note::ContentHash;
 use lapidary_query::nearest;
-use lapidary_search::{DocumentReader, DocumentStore, KeptVectors, MeaningKeeper, RankedIndexCache, SegmentCache};
+use lapidary_search::{DocumentReader, DocumentStore, KeptVectors, RankedIndexCache, SegmentCache, VectorIndexCache};
 use lapidary_store::{
     Backend, Capabilities, InnerVault, KEYS_LAST, LONGEST_KEPT_REPLY, LedgerError, PathPrefix, Policy, RulesError,
     Scope, ScopeCache, StoreError, Turn, TurnError, UnmatchedRule, VaultLimits, VaultNews, VaultPath,
@@ -79,7 +79,7 @@ impl Vault {
     ) -> Self {
         let cache = state.map(|state| CacheFile::new(Arc::clone(state)));
         let documents = DocumentStore::new(None, state.map(|state| DocumentCache::new(Arc::clone(state))));
-        let meaning = MeaningKeeper::new(cache.as_ref().map(CacheFile::for_vectors), limits.max_vector_bytes);
+        let meaning = VectorIndexCache::new(cache.as_ref().map(CacheFile::for_vectors), limits.max_vector_bytes);
         let search =
             RankedIndexCache::new(cache.as_ref().map(|cache| SegmentCache::new(cache.for_segments())), meaning);
         // Folders that are never read need not be watched or indexed either.

@@ -10,7 +10,7 @@ use std::{
 };
 
 use jiff::{Timestamp, tz::TimeZone};
-use lapidary_note::{MemoryKeeper, charged_keeper, count_steps};
+use lapidary_note::{MemoryCharges, count_steps, current_charges};
 
 use super::{DataviewSettings, QueryHalt};
 
@@ -37,7 +37,7 @@ impl Default for QueryLimits {
 
 /// What a query holds, charged to the memory that all calls share, until it ends.
 struct QueryCharge {
-    keeper: Option<Arc<dyn MemoryKeeper>>,
+    account: Option<Arc<dyn MemoryCharges>>,
     charged: AtomicU64,
     /// The thread of the call; the others work for it.
     thread: ThreadId,
@@ -45,34 +45,34 @@ struct QueryCharge {
 
 impl QueryCharge {
     fn new() -> Self {
-        Self { keeper: charged_keeper(), charged: AtomicU64::new(0), thread: thread::current().id() }
+        Self { account: current_charges(), charged: AtomicU64::new(0), thread: thread::current().id() }
     }
 
     /// Whether the call may hold this much.
     fn raise_to(&self, bytes: u64, go_on: &dyn Fn() -> bool) -> bool {
         // Not every thread is charged; then nothing has to be asked.
-        let Some(keeper) = &self.keeper else { return true };
+        let Some(account) = &self.account else { return true };
         if bytes <= self.charged.load(Ordering::Relaxed) {
             return true;
         }
-        // In portions, so that not every value asks the keeper.
+        // In portions, so that not every value asks the account.
         let wanted = bytes.next_multiple_of(CHARGED_PORTION);
         // First, so that unwinding releases it. Another thread may have charged more meanwhile.
         let more = wanted.saturating_sub(self.charged.fetch_max(wanted, Ordering::Relaxed));
         // Only the thread of the call may be unwound when there is no room; others report it.
         if thread::current().id() == self.thread {
-            keeper.hold(more);
+            account.hold(more);
             return true;
         }
-        keeper.hold_aside(more, go_on)
+        account.hold_aside(more, go_on)
     }
 }
 
 impl Drop for QueryCharge {
     fn drop(&mut self) {
-        if let Some(keeper) = &self.keeper {
+        if let Some(account) = &self.account {
             // All of it at once: what a query holds is not given back in between.
-            keeper.release(*self.charged.get_mut());
+            account.release(*self.charged.get_mut());
         }
     }
 }

@@ -34,7 +34,7 @@ use tokio::{
 };
 use tower::ServiceExt;
 
-use super::tls_keeper::TlsKeeper;
+use super::tls_certificate::TlsCertificate;
 
 /// The longest head of a request. What is beyond gets 431.
 const HEAD_BYTES: usize = 16 * 1024;
@@ -56,7 +56,7 @@ pub(super) struct ConnectionEnds {
 /// Serves until told to stop, then lets what is under way finish, for as long as that may take.
 pub(super) async fn serve(
     listener: TcpListener,
-    tls: Option<TlsKeeper>,
+    tls: Option<TlsCertificate>,
     router: Router,
     limits: ConnectionLimits,
     mut stopping: watch::Receiver<bool>,
@@ -94,7 +94,7 @@ pub(super) async fn serve(
             match tls {
                 None => serve_connection(stream, ends, router, limits, stopping).await,
                 Some(tls) => {
-                    // A handshake that fails or takes too long gives nothing; the keeper has its own limit.
+                    // A handshake that fails or takes too long gives nothing; TLS has its own limit.
                     if let Some(stream) = tls.accept(stream).await {
                         serve_connection(stream, ends, router, limits, stopping).await;
                     }

@@ -309,9 +309,9 @@ mod tests {
     #[tokio::test]
     async fn large_messages_share_one_room_and_no_client_has_all_of_it() {
         let limits = ClientLimits { streams: 0, calls: 0, calls_in_all: 0, calls_per_second: 0, writes_per_second: 0 };
-        let keeper = RequestLimits::new(limits);
+        let limits = RequestLimits::new(limits);
         let half = MOST_OPEN_BYTES / ROOM_OF_ONE;
-        let room = |client, bytes| keeper.message_room(Some(client), bytes).now_or_never().and_then(Result::ok);
+        let room = |client, bytes| limits.message_room(Some(client), bytes).now_or_never().and_then(Result::ok);
         let one = room("one", half);
         assert!(one.is_some());
         assert!(room("one", half).is_none(), "its part is taken");
@@ -327,14 +327,14 @@ mod tests {
     async fn a_paced_call_waits_for_its_turn_and_a_refused_write_does_not_count() {
         let limits =
             ClientLimits { streams: 0, calls: 0, calls_in_all: 0, calls_per_second: 500, writes_per_second: 50 };
-        let keeper = RequestLimits::new(limits);
+        let limits = RequestLimits::new(limits);
         // More than the burst, at once.
         for _ in 0..220 {
-            assert_eq!(keeper.paced("a", true).await, Ok(()));
+            assert_eq!(limits.paced("a", true).await, Ok(()));
         }
-        let refused = (0..10_000).filter(|_| keeper.rate("a", true).is_err()).count();
+        let refused = (0..10_000).filter(|_| limits.rate("a", true).is_err()).count();
         assert!(refused > 0);
-        assert!((0..500).all(|_| keeper.rate("a", false).is_ok()));
+        assert!((0..500).all(|_| limits.rate("a", false).is_ok()));
     }
 
     #[test]

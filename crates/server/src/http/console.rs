@@ -15,7 +15,7 @@ mod graph;
 mod health;
 mod history;
 mod kept_places;
-mod layout_keeper;
+mod layout_cache;
 mod live_events;
 mod owner_access;
 mod queries;
@@ -55,13 +55,13 @@ use lapidary_tools::ChangeAuthor;
 use tokio::{net::TcpListener, sync::watch};
 
 pub(super) use self::console_site::ConsoleSite;
-use self::layout_keeper::LayoutKeeper;
+use self::layout_cache::LayoutCache;
 pub(crate) use self::{owner_access::OwnerAccess, settings_access::SettingsAccess};
 use super::{
     LAST_ANSWERS, accept_loop,
-    owner_door::{OwnerDoor, StoreTrouble, new_secret},
-    posted_message, request_gate,
-    request_gate::RequestGate,
+    owner_sign_in::{OwnerSignIn, StoreTrouble, new_secret},
+    posted_message, request_checks,
+    request_checks::RequestChecks,
     session_table::SessionTable,
 };
 use crate::stdio::told_to_stop;
@@ -82,9 +82,9 @@ pub(super) struct ConsoleParts {
     executor: Arc<Executor>,
     owner: OwnerAccess,
     clock: Clock,
-    door: Arc<OwnerDoor>,
+    sign_in_page: Arc<OwnerSignIn>,
     site: ConsoleSite,
-    layouts: LayoutKeeper,
+    layouts: LayoutCache,
     stopping: watch::Receiver<bool>,
     endpoint: Option<ServedEndpoint>,
 }
@@ -111,13 +111,13 @@ pub(crate) async fn serve(
     let site = ConsoleSite::on_loopback(address.port());
     let link = link(&owner.auth, site.address(), Clock::system())?;
     // No further host and no origin of another site: there is no public address here.
-    let gate =
-        RequestGate::new(Vec::new(), AllowedOrigins::Listed(Vec::new()), address.ip(), site.address().to_owned());
+    let checks =
+        RequestChecks::new(Vec::new(), AllowedOrigins::Listed(Vec::new()), address.ip(), site.address().to_owned());
     // On a port that the system chose, the cookie needs a name that no other console on this computer has.
-    let door = OwnerDoor::new(Arc::clone(&owner.auth), Clock::system(), Vec::new()).on_port(address.port());
-    let console = Console::new(executor, owner, Arc::new(door), site, stopping.clone(), None);
+    let sign_in_page = OwnerSignIn::new(Arc::clone(&owner.auth), Clock::system(), Vec::new()).on_port(address.port());
+    let console = Console::new(executor, owner, Arc::new(sign_in_page), site, stopping.clone(), None);
     let router = console.routes().route("/", get(to_console)).fallback(nothing_here);
-    let router = router.layer(from_fn_with_state(gate, request_gate::guard));
+    let router = router.layer(from_fn_with_state(checks, request_checks::guard));
     tokio::spawn(async move {
         told_to_stop().await;
         stop.send_replace(true);
@@ -140,14 +140,14 @@ impl Console {
     pub(super) fn new(
         executor: Arc<Executor>,
         owner: OwnerAccess,
-        door: Arc<OwnerDoor>,
+        sign_in_page: Arc<OwnerSignIn>,
         site: ConsoleSite,
         stopping: watch::Receiver<bool>,
         endpoint: Option<ServedEndpoint>,
     ) -> Self {
-        let layouts = LayoutKeeper::new(stopping.clone(), owner.place_files());
+        let layouts = LayoutCache::new(stopping.clone(), owner.place_files());
         let clock = Clock::system();
-        Self(Arc::new(ConsoleParts { executor, owner, clock, door, site, layouts, stopping, endpoint }))
+        Self(Arc::new(ConsoleParts { executor, owner, clock, sign_in_page, site, layouts, stopping, endpoint }))
     }
 
     pub(super) fn routes(self) -> Router {

@@ -32,7 +32,7 @@ use super::{
     known_clients::{ClientCheck, KnownClient, KnownClients, UnknownClient},
     posted_message::{self, INVALID_REQUEST, PostedMessage},
     quoted_facts,
-    request_gate::plain_error,
+    request_checks::plain_error,
     session_table::{SessionInUse, SessionTable},
 };
 use crate::{grants::lacking_scopes, mcp::McpServer, message_price::message_price};

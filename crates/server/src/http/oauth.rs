@@ -38,7 +38,7 @@ use self::{client_documents::KeptDocuments, consent_tickets::ConsentTickets, oau
 pub(crate) use self::{issuer_key_cache::IssuerKeyCache, outgoing_fetch::OutgoingFetch};
 use super::{
     client_limits::TooFast,
-    owner_door::{OwnerDoor, StoreTrouble},
+    owner_sign_in::{OwnerSignIn, StoreTrouble},
     posted_message,
 };
 use crate::grants::GrantMaker;
@@ -48,7 +48,7 @@ const FORM_BYTES: usize = 16 * 1024;
 
 /// The built-in authorization server.
 pub(super) struct AuthorizationServer {
-    door: Arc<OwnerDoor>,
+    sign_in_page: Arc<OwnerSignIn>,
     grants: Arc<GrantMaker>,
     rules: AuthorizationRules,
     body: BodyLimits,
@@ -67,7 +67,7 @@ struct ServerMemory {
 
 /// What the authorization server shares with the rest.
 pub(super) struct ServerSurroundings {
-    pub(super) door: Arc<OwnerDoor>,
+    pub(super) sign_in_page: Arc<OwnerSignIn>,
     pub(super) grants: Arc<GrantMaker>,
     pub(super) rules: AuthorizationRules,
     pub(super) body: BodyLimits,
@@ -75,9 +75,9 @@ pub(super) struct ServerSurroundings {
 
 impl AuthorizationServer {
     pub(super) fn new(surroundings: ServerSurroundings, fetch: OutgoingFetch) -> Arc<Self> {
-        let ServerSurroundings { door, grants, rules, body } = surroundings;
+        let ServerSurroundings { sign_in_page, grants, rules, body } = surroundings;
         Arc::new(Self {
-            door,
+            sign_in_page,
             grants,
             rules,
             // Forms are small, whatever the limit for messages is.

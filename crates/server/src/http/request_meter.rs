@@ -20,7 +20,7 @@ use rmcp::transport::streamable_http_server::session::local::LocalSessionManager
 use super::{
     accept_loop::{ConnectionEnds, GuardedBody},
     known_clients::bearer,
-    request_gate::{is_loopback_host, plain_error},
+    request_checks::{is_loopback_host, plain_error},
 };
 
 /// What is needed to count a request.

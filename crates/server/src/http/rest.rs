@@ -47,8 +47,8 @@ use super::{
     LAST_ANSWERS, PortOwner, ServedApi, accept_loop,
     client_limits::{CallPlace, MessageRoom, RequestLimits, TooFast},
     endpoint::peer_of,
-    request_gate,
-    tls_keeper::TlsKeeper,
+    request_checks,
+    tls_certificate::TlsCertificate,
 };
 use crate::stdio::told_to_stop;
 
@@ -79,7 +79,7 @@ pub(crate) async fn serve(
     certificate: Option<RestCertificate>,
     port: &impl PortOwner,
 ) -> Result<(), String> {
-    let tls = certificate.as_ref().map(|kept| TlsKeeper::start(&kept.files)).transpose();
+    let tls = certificate.as_ref().map(|kept| TlsCertificate::start(&kept.files)).transpose();
     let tls = tls.map_err(|error| error.to_string())?;
     let local = |port| SocketAddr::from((Ipv4Addr::LOCALHOST, port));
     let mut listeners = Vec::new();
@@ -261,7 +261,7 @@ fn preflight(asked: Option<HeaderValue>) -> Response {
 impl RestApi {
     async fn respond(&self, request: Request) -> Result<Response, ApiError> {
         // Two values of a header that decides could be read differently by a proxy and by us.
-        if let Some(name) = request_gate::repeated(request.headers()) {
+        if let Some(name) = request_checks::repeated(request.headers()) {
             let twice = ApiError::status(StatusCode::BAD_REQUEST);
             return Err(twice.with(format_args!("There is more than one {name} header.")));
         }

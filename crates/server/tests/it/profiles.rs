@@ -38,7 +38,7 @@ fn delete(file: &str) -> (&'static str, Value) {
 
 /// One line of the table: the settings, the call and its route, and the result (`ok`, or a reason).
 #[test]
-fn the_gate_decides_by_profile_switches_path_effect_and_route() {
+fn access_is_decided_by_profile_switches_path_effect_and_route() {
     const ALLOW: (&str, &str) = ("LAPIDARY_APPROVAL", "write=allow,destroy=allow");
     let read = |file: &str| ("file_read", json!({ "file": file }));
     let profile = |name: &'static str| vec!["--profile", name];

@@ -194,7 +194,7 @@ fn what_is_said_at_the_start_connects_a_client_that_needs_a_token() {
 }
 
 #[test]
-fn the_last_token_taken_back_does_not_open_the_door() {
+fn the_last_token_taken_back_does_not_open_the_server() {
     let vault = vault();
     made(&vault, &["phone"]);
     assert!(token(&vault, &["revoke", "phone"]).status.success());

@@ -11,7 +11,7 @@ use crate::{Backend, File, VaultPath};
 /// Another vault, and where in this one it is.
 pub struct InnerVault {
     at: VaultPath,
-    keeper: ScopeCache,
+    scopes: ScopeCache,
     store: Arc<dyn Backend>,
     /// What is closed while it is missing.
     nothing: Arc<Scope>,
@@ -21,12 +21,12 @@ impl InnerVault {
     /// Only what its policy closes counts. What may be read or changed at all is up to the vault that is accessed.
     pub fn new(at: VaultPath, store: Arc<dyn Backend>, policy: Policy) -> Self {
         let policy = Policy { read: None, write: None, read_only: false, ..policy };
-        Self { at, keeper: ScopeCache::new(policy), store, nothing: Arc::default() }
+        Self { at, scopes: ScopeCache::new(policy), store, nothing: Arc::default() }
     }
 
     /// What it closes now.
     pub(super) fn scope(&self, now: SystemTime) -> InnerScope {
-        let scope = match self.keeper.scope(&*self.store, now, None) {
+        let scope = match self.scopes.scope(&*self.store, now, None) {
             Ok(scope) => Some(scope),
             // Without the folder there are no rules, and nothing to close either.
             Err(RulesError::VaultGone) => Some(Arc::clone(&self.nothing)),

@@ -17,7 +17,7 @@ use lapidary_tools::{NameNotes, NamedNotes, ReadPayload};
 use serde_json::{Value, json};
 
 use super::{
-    CONTENT_POLICY, Console, ConsoleState, layout_keeper::LayoutState, no_answer, page, query, sessions::OpenSession,
+    CONTENT_POLICY, Console, ConsoleState, layout_cache::LayoutState, no_answer, page, query, sessions::OpenSession,
     surveying::SurveyedVault,
 };
 

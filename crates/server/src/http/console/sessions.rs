@@ -14,7 +14,7 @@ use lapidary_note::ContentHash;
 use super::{Console, ConsoleState, is_safe, no_answer, page, read_form, refused};
 use crate::http::{
     client_limits::TooFast,
-    owner_door::{SignInRefusal, StoreTrouble, is_foreign},
+    owner_sign_in::{SignInRefusal, StoreTrouble, is_foreign},
 };
 
 const WRONG_CODE: &str = "That code is not valid: it works once, for a minute. Run `lapidary console` again.";
@@ -33,9 +33,9 @@ impl OpenSession {
 
     /// Whether the owner has not signed out since. Looking does not count as use.
     pub(super) async fn is_open(&self, console: &Console) -> bool {
-        let (session, now) = (self.0.clone(), console.0.door.now());
+        let (session, now) = (self.0.clone(), console.0.sign_in_page.now());
         // A database that does not answer for a moment ends no stream.
-        console.0.door.ask(move |store| store.is_owner_session(&session, now)).await.unwrap_or(true)
+        console.0.sign_in_page.ask(move |store| store.is_owner_session(&session, now)).await.unwrap_or(true)
     }
 
     pub(super) fn is_form_token(&self, given: &str) -> bool {
@@ -55,7 +55,7 @@ impl Console {
 
     async fn sign_in_page(&self, status: StatusCode, problem: Option<&'static str>) -> Response {
         // Without an answer the code still works.
-        let has_passphrase = self.0.door.ask(|store| store.has_passphrase()).await.unwrap_or_default();
+        let has_passphrase = self.0.sign_in_page.ask(|store| store.has_passphrase()).await.unwrap_or_default();
         page(status, &SignInPage { frame: PageFrame::signed_out(), has_passphrase, problem })
     }
 }
@@ -67,14 +67,14 @@ pub(super) async fn require_session(State(console): ConsoleState, mut request: R
     if !is_safe(request.method()) && is_foreign(request.headers(), |origin| console.0.site.is_own(origin)) {
         return refused(StatusCode::FORBIDDEN, "This was sent by another site.");
     }
-    match console.0.door.session(request.headers(), console.0.site.has_plain()).await {
+    match console.0.sign_in_page.session(request.headers(), console.0.site.has_plain()).await {
         Ok(Some(session)) => {
             request.extensions_mut().insert(OpenSession(session));
             next.run(request).await
         }
         Ok(None) => {
             // A stranger must not be able to make the server work.
-            if let Err(limit) = console.0.door.visit(&console.0.door.address(&request)) {
+            if let Err(limit) = console.0.sign_in_page.visit(&console.0.sign_in_page.address(&request)) {
                 return too_fast(&limit);
             }
             // A script that listens must not get a page.
@@ -88,9 +88,9 @@ pub(super) async fn require_session(State(console): ConsoleState, mut request: R
 }
 
 pub(super) async fn sign_in(State(console): ConsoleState, request: Request) -> Response {
-    let address = console.0.door.address(&request);
+    let address = console.0.sign_in_page.address(&request);
     // Before the form is read, so that a stranger cannot make the server work.
-    if let Err(limit) = console.0.door.visit(&address) {
+    if let Err(limit) = console.0.sign_in_page.visit(&address) {
         return too_fast(&limit);
     }
     if is_foreign(request.headers(), |origin| console.0.site.is_own(origin)) {
@@ -103,15 +103,15 @@ pub(super) async fn sign_in(State(console): ConsoleState, request: Request) -> R
     };
     let secret = |name: &str| form.get(name).map(|text| SecretText::new(text.to_owned()));
     let (signed_in, problem) = match (secret("passphrase"), secret("code")) {
-        (Some(passphrase), _) => (console.0.door.sign_in(passphrase, &address).await, WRONG_PASSPHRASE),
+        (Some(passphrase), _) => (console.0.sign_in_page.sign_in(passphrase, &address).await, WRONG_PASSPHRASE),
         (None, code) => {
             let code = code.unwrap_or_else(|| SecretText::new(String::new()));
-            (console.0.door.exchange(code, &address).await, WRONG_CODE)
+            (console.0.sign_in_page.exchange(code, &address).await, WRONG_CODE)
         }
     };
     match signed_in {
         // Redirected with 303, so that reloading the page does not send the passphrase again.
-        Ok(session) => to_start(console.0.door.cookie(Some(&session), is_https)),
+        Ok(session) => to_start(console.0.sign_in_page.cookie(Some(&session), is_https)),
         Err(SignInRefusal::Wrong) => console.sign_in_page(StatusCode::FORBIDDEN, Some(problem)).await,
         Err(SignInRefusal::TooFast(limit)) => too_fast(&limit),
         Err(SignInRefusal::Trouble(StoreTrouble)) => no_answer(),
@@ -130,12 +130,12 @@ pub(super) async fn sign_out(
         Err(response) => return response,
     };
     let everywhere = form.get("everywhere").is_some();
-    let closed = console.0.door.ask(move |store| {
+    let closed = console.0.sign_in_page.ask(move |store| {
         // A lost computer is why one signs out everywhere.
         if everywhere { store.close_owner_sessions() } else { store.close_owner_session(&session.0) }
     });
     match closed.await {
-        Ok(()) => to_start(console.0.door.cookie(None, is_https)),
+        Ok(()) => to_start(console.0.sign_in_page.cookie(None, is_https)),
         Err(StoreTrouble) => no_answer(),
     }
 }

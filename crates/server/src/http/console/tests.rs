@@ -26,7 +26,7 @@ use crate::{
     cli, commands,
     commands::CommandHint,
     environment::ProcessEnvironment,
-    http::owner_door::OwnerDoor,
+    http::owner_sign_in::OwnerSignIn,
 };
 
 const PORT: u16 = 7;
@@ -117,8 +117,9 @@ impl ConsoleTrial {
         let (site, clock) = (ConsoleSite::on_loopback(PORT), Clock::system());
         let link = link(&owner.auth, site.address(), clock).unwrap();
         let code = link.rsplit_once('#').unwrap().1.to_owned();
-        let door = OwnerDoor::new(Arc::clone(&owner.auth), clock, Vec::new()).on_port(PORT);
-        let console = Console::new(Arc::clone(&assembled.executor), owner, Arc::new(door), site, stopping, None);
+        let sign_in_page = OwnerSignIn::new(Arc::clone(&owner.auth), clock, Vec::new()).on_port(PORT);
+        let console =
+            Console::new(Arc::clone(&assembled.executor), owner, Arc::new(sign_in_page), site, stopping, None);
         let mut trial = Self { router: console.routes(), cookie: String::new(), place, assembled, _stop: stop };
         let request = Request::builder().method(Method::POST).uri("/console/sign-in");
         let request = request.body(Body::from(encoded(&[("code", &code)]))).unwrap();

@@ -20,7 +20,7 @@ use super::{
 };
 use crate::http::{
     client_limits::TooFast,
-    owner_door::{SignInRefusal, StoreTrouble, is_foreign},
+    owner_sign_in::{SignInRefusal, StoreTrouble, is_foreign},
 };
 
 pub(super) async fn show(State(server): State<Arc<AuthorizationServer>>, request: Request) -> Response {
@@ -36,9 +36,9 @@ struct OwnerSession(SecretText);
 
 impl AuthorizationServer {
     async fn show(self: &Arc<Self>, request: Request) -> Result<Response, Response> {
-        let address = self.door.address(&request);
+        let address = self.sign_in_page.address(&request);
         // Before anything is parsed or looked up: a stranger must not be able to make the server work.
-        self.door.visit(&address).map_err(wait_page)?;
+        self.sign_in_page.visit(&address).map_err(wait_page)?;
         let query = request.uri().query().unwrap_or_default().to_owned();
         // The text is kept as well: after signing in, the browser comes back to exactly this request.
         let parameters = FormParameters::parse(&query).map_err(|error| broken_link(&error.to_string()))?;
@@ -49,8 +49,8 @@ impl AuthorizationServer {
     }
 
     async fn answer(self: &Arc<Self>, request: Request) -> Result<Response, Response> {
-        let address = self.door.address(&request);
-        self.door.visit(&address).map_err(wait_page)?;
+        let address = self.sign_in_page.address(&request);
+        self.sign_in_page.visit(&address).map_err(wait_page)?;
         // Before the session is looked up, because the browser sends its cookie with a forged form too.
         self.check_sender(request.headers())?;
         let session = self.owner(request.headers()).await?;
@@ -127,7 +127,7 @@ impl AuthorizationServer {
     async fn registered(self: &Arc<Self>, parameters: &FormParameters) -> Result<Option<OAuthClient>, Response> {
         let Some(id) = parameters.get("client_id").map(str::to_owned) else { return Ok(None) };
         // Off the async threads, like every look into the database.
-        self.door.ask(move |store| store.find_client(&id)).await.map_err(trouble_page)
+        self.sign_in_page.ask(move |store| store.find_client(&id)).await.map_err(trouble_page)
     }
 
     /// Names the client as it names itself. Its document is not fetched: a stranger must not make us send requests.
@@ -164,7 +164,7 @@ impl AuthorizationServer {
         let query = form.get("query").unwrap_or_default().to_owned();
         let parameters = FormParameters::parse(&query).map_err(|error| broken_link(&error.to_string()))?;
         let given = SecretText::new(form.get("passphrase").unwrap_or_default().to_owned());
-        let session = match self.door.sign_in(given, address).await {
+        let session = match self.sign_in_page.sign_in(given, address).await {
             Ok(session) => session,
             Err(SignInRefusal::Wrong) => {
                 let problem = Some("That is not the passphrase.");
@@ -174,7 +174,7 @@ impl AuthorizationServer {
             Err(SignInRefusal::Trouble(trouble)) => return Err(trouble_page(trouble)),
         };
         // The cookie is for TLS only where the server has it; a browser would drop it otherwise.
-        let cookie = self.door.cookie(Some(&session), self.is_https());
+        let cookie = self.sign_in_page.cookie(Some(&session), self.is_https());
         // Back to the request, which is now shown in full.
         let mut response = see_other(&format!("/authorize?{query}"));
         response.headers_mut().insert(header::SET_COOKIE, cookie.map_err(trouble_page)?);
@@ -195,7 +195,7 @@ impl AuthorizationServer {
             Some("deny") => {
                 // Without the name of the client, which a stranger chose.
                 tracing::info!("the owner denied a request for access");
-                self.door.record(SecurityEventKind::Denied, &request.client.name, address).await;
+                self.sign_in_page.record(SecurityEventKind::Denied, &request.client.name, address).await;
                 return Ok(see_other(&request.denied(&self.rules)));
             }
             Some("allow") => {}
@@ -203,14 +203,14 @@ impl AuthorizationServer {
         }
         let offer = ConsentOffer::new(&self.grants, &request);
         let choice = offer.chosen(form);
-        let given = match offer.given(&choice, &request, self.door.now()) {
+        let given = match offer.given(&choice, &request, self.sign_in_page.now()) {
             Ok(given) => given,
             // With a new ticket, since the old one is used up, and with the owner's choices as they were.
             Err(problem) => return self.show_consent(&request, session, &offer, &choice, Some(&problem)),
         };
         let [random] = random().map_err(trouble_page)?;
-        let (rules, at) = (self.rules.clone(), self.door.now());
-        let approved = self.door.ask(move |store| store.approve(&request, &given, &rules, &random, at)).await;
+        let (rules, at) = (self.rules.clone(), self.sign_in_page.now());
+        let approved = self.sign_in_page.ask(move |store| store.approve(&request, &given, &rules, &random, at)).await;
         match approved.map_err(trouble_page)? {
             Some(address) => {
                 tracing::info!("the owner granted access");
@@ -224,7 +224,7 @@ impl AuthorizationServer {
     /// The session of the owner, if the request is part of one.
     async fn owner(self: &Arc<Self>, headers: &HeaderMap) -> Result<Option<OwnerSession>, Response> {
         // Behind TLS, a cookie without it is not of this server.
-        let session = self.door.session(headers, !self.is_https()).await.map_err(trouble_page)?;
+        let session = self.sign_in_page.session(headers, !self.is_https()).await.map_err(trouble_page)?;
         Ok(session.map(OwnerSession))
     }
 

@@ -18,16 +18,16 @@ pub(super) async fn register(State(server): State<Arc<AuthorizationServer>>, req
 }
 
 async fn registered(server: &Arc<AuthorizationServer>, request: Request) -> Result<Response, Response> {
-    let address = server.door.address(&request);
+    let address = server.sign_in_page.address(&request);
     // Before the body is read: strangers may register, so this is what bounds them.
     server.counted(|rates, now| rates.registration(&address, now)).map_err(too_many)?;
     let bytes = server.body(request).await?;
     let invalid = |description: &str| oauth_error(StatusCode::BAD_REQUEST, "invalid_client_metadata", description);
     let metadata: Value = serde_json::from_slice(&bytes).map_err(|_| invalid("the request is not JSON"))?;
     let (random, now, rules) =
-        (random().map_err(IntoResponse::into_response)?, server.door.now(), server.rules.clone());
+        (random().map_err(IntoResponse::into_response)?, server.sign_in_page.now(), server.rules.clone());
     let answer = server
-        .door
+        .sign_in_page
         .ask(move |store| match store.register_client(&metadata, &rules, &random, now) {
             // Only a fault of ours is an error of the server; all else is the client's and gets an answer in OAuth's
             // form.
@@ -40,7 +40,7 @@ async fn registered(server: &Arc<AuthorizationServer>, request: Request) -> Resu
         Ok(answer) => {
             let name = answer["client_name"].as_str().unwrap_or_default();
             // Recorded, since registrations are the one thing that strangers can leave behind.
-            server.door.record(SecurityEventKind::ClientRegistered, name, &address).await;
+            server.sign_in_page.record(SecurityEventKind::ClientRegistered, name, &address).await;
             Ok(secret_json(StatusCode::CREATED, &answer))
         }
         Err(RegistrationError::Redirects) => {
@@ -75,8 +75,8 @@ pub(super) async fn delete(State(server): State<Arc<AuthorizationServer>>, reque
         Ok(client) => client,
         Err(refused) => return refused,
     };
-    let now = server.door.now();
-    match server.door.ask(move |store| store.delete_client(&client.id, now)).await {
+    let now = server.sign_in_page.now();
+    match server.sign_in_page.ask(move |store| store.delete_client(&client.id, now)).await {
         Ok(()) => StatusCode::NO_CONTENT.into_response(),
         Err(trouble) => trouble.into_response(),
     }
@@ -84,13 +84,13 @@ pub(super) async fn delete(State(server): State<Arc<AuthorizationServer>>, reque
 
 /// The client of an address, if the request has its registration token.
 async fn own(server: &Arc<AuthorizationServer>, request: Request) -> Result<OAuthClient, Response> {
-    let address = server.door.address(&request);
+    let address = server.sign_in_page.address(&request);
     // Guesses at registration tokens count like guesses at other tokens.
     server.counted(|rates, now| rates.token(&address, now)).map_err(too_many)?;
     let id = request.uri().path().strip_prefix("/register/").unwrap_or_default().to_owned();
     let token = bearer(request.headers()).map(|token| SecretText::new(token.to_owned()));
     let found = match token {
-        Some(token) => server.door.ask(move |store| store.registration(&id, &token)).await,
+        Some(token) => server.sign_in_page.ask(move |store| store.registration(&id, &token)).await,
         None => Ok(None),
     };
     let unknown =

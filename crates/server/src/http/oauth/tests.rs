@@ -144,10 +144,10 @@ impl Trial {
         store.set_passphrase(&SecretText::new(PASSPHRASE.to_owned()), &[1; 32], UnixSeconds(1)).unwrap();
         let (grants, owner) = (Arc::clone(&assembled.grants), Arc::clone(&store));
         let clients = KnownClients { check: check(&store), grants, clock: Clock::system(), owner };
-        let door = Arc::new(OwnerDoor::new(Arc::clone(&store), Clock::system(), Vec::new()));
+        let sign_in_page = Arc::new(OwnerSignIn::new(Arc::clone(&store), Clock::system(), Vec::new()));
         let (stop, stopping) = watch::channel(false);
         let documents = http::public_documents(&clients, &config.http, ORIGIN);
-        let server = http::authorization_server(&clients, &config.http, ORIGIN, &door, fetch);
+        let server = http::authorization_server(&clients, &config.http, ORIGIN, &sign_in_page, fetch);
         let own = server.clone().map(AuthorizationServer::routes).unwrap_or_default();
         let pages = documents.as_ref().unwrap().routes().merge(own);
         let mcp = McpServer::new(Arc::clone(&assembled.executor), false, Connection::Http, Telemetry::default(), None);
@@ -174,7 +174,7 @@ impl Trial {
 
     /// Counts a sign-in; whether there may be another.
     fn guess(&self, address: &str) -> bool {
-        self.server.as_ref().unwrap().door.guess(address).is_ok()
+        self.server.as_ref().unwrap().sign_in_page.guess(address).is_ok()
     }
 
     async fn get(&self, path: &str) -> Answer {

@@ -25,15 +25,15 @@ pub(super) async fn issue(State(server): State<Arc<AuthorizationServer>>, reques
 }
 
 async fn issued(server: &Arc<AuthorizationServer>, request: Request) -> Result<Response, Response> {
-    let address = server.door.address(&request);
+    let address = server.sign_in_page.address(&request);
     server.counted(|rates, now| rates.token(&address, now)).map_err(too_many)?;
     let basic = basic(request.headers());
     let by_header = basic.is_some();
     let form = server.form(request).await.map_err(FormTrouble::for_program)?;
     let (random, now, rules) =
-        (random().map_err(IntoResponse::into_response)?, server.door.now(), server.rules.clone());
+        (random().map_err(IntoResponse::into_response)?, server.sign_in_page.now(), server.rules.clone());
     let issued = server
-        .door
+        .sign_in_page
         .ask(move |store| {
             let basic = basic.as_ref().map(|(id, secret)| (id.as_str(), secret.as_str()));
             store.issue_tokens(&form, TokenSender { basic, address: &address }, &rules, &random, now)
@@ -79,7 +79,7 @@ pub(super) async fn revoke(State(server): State<Arc<AuthorizationServer>>, reque
 }
 
 async fn revoked(server: &Arc<AuthorizationServer>, request: Request) -> Result<Response, Response> {
-    let address = server.door.address(&request);
+    let address = server.sign_in_page.address(&request);
     server.counted(|rates, now| rates.token(&address, now)).map_err(too_many)?;
     let basic = basic(request.headers());
     let form = server.form(request).await.map_err(FormTrouble::for_program)?;
@@ -90,9 +90,9 @@ async fn revoked(server: &Arc<AuthorizationServer>, request: Request) -> Result<
         Some((client, secret)) => (client, Some(secret)),
         None => (form.get("client_id").unwrap_or_default().to_owned(), form.get("client_secret").map(str::to_owned)),
     };
-    let now = server.door.now();
+    let now = server.sign_in_page.now();
     server
-        .door
+        .sign_in_page
         .ask(move |store| store.revoke_issued(&token, &client, secret.as_deref(), now))
         .await
         .map_err(IntoResponse::into_response)?;

@@ -304,7 +304,7 @@ async fn all_addresses_together_guess_thirty_times() {
         assert!(trial.guess(&format!("192.0.2.{number}")));
     }
     assert!(!trial.guess("198.51.100.1"));
-    trial.server.as_ref().unwrap().door.guessed_right("192.0.2.1");
+    trial.server.as_ref().unwrap().sign_in_page.guessed_right("192.0.2.1");
     assert!(trial.guess("192.0.2.1"), "a right passphrase does not count");
 }
 

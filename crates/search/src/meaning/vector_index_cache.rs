@@ -31,7 +31,7 @@ const AT_ONCE_SLOWLY: usize = 4;
 const CALLS_ARE_NEAR: Duration = Duration::from_millis(20);
 const GIVES_WAY: Duration = Duration::from_millis(5);
 /// The newest vectors of a vault.
-pub struct MeaningKeeper {
+pub struct VectorIndexCache {
     newest: Mutex<Option<Arc<VectorIndex>>>,
     cache: Option<VectorCache>,
     /// Whether some are being made in the background.
@@ -42,7 +42,7 @@ pub struct MeaningKeeper {
     room: u64,
 }
 
-impl Default for MeaningKeeper {
+impl Default for VectorIndexCache {
     fn default() -> Self {
         Self {
             newest: Mutex::default(),
@@ -70,7 +70,7 @@ pub struct MeaningState {
     pub cut: usize,
 }
 
-impl MeaningKeeper {
+impl VectorIndexCache {
     pub fn new(file: Option<CacheFile>, room: u64) -> Self {
         Self { cache: file.map(VectorCache::new), room, ..Self::default() }
     }
@@ -227,12 +227,12 @@ impl MeaningKeeper {
 }
 
 /// Makes vectors in the background, of the notes that a caller may read. Ends early with the vault.
-pub fn embed_aside(keeper: &Arc<RankedIndexCache>, files: &VisibleFiles) {
-    if keeper.meaning.building.swap(true, Ordering::AcqRel) {
+pub fn embed_aside(cache: &Arc<RankedIndexCache>, files: &VisibleFiles) {
+    if cache.meaning.building.swap(true, Ordering::AcqRel) {
         return;
     }
     let (live, scope) = (Arc::clone(files.live()), Arc::clone(files.scope()));
-    let building = EmbeddingMark(Arc::clone(keeper));
+    let building = EmbeddingMark(Arc::clone(cache));
     let started = run_aside("vectors", move || {
         let live = &live;
         let made = to_rank(live, &scope, &|| Arc::strong_count(live) > 1).and_then(|files| {

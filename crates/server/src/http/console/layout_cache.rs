@@ -23,7 +23,7 @@ const MANY_NOTES: usize = 20_000;
 const MOST_NOTES: usize = 200_000;
 const MOST_LINKS: usize = 2_000_000;
 
-pub(super) struct LayoutKeeper {
+pub(super) struct LayoutCache {
     kept: Arc<Mutex<HashMap<String, VaultLayout>>>,
     /// Of each vault.
     files: HashMap<String, CacheFile>,
@@ -70,7 +70,7 @@ pub(super) enum LayoutState {
     NoThread,
 }
 
-impl LayoutKeeper {
+impl LayoutCache {
     pub(super) fn new(stopping: watch::Receiver<bool>, files: HashMap<String, CacheFile>) -> Self {
         Self { kept: Arc::default(), files, stopping }
     }

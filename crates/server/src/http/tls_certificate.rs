@@ -42,12 +42,12 @@ pub(super) enum TlsError {
 
 /// The certificate in force.
 #[derive(Clone)]
-pub(super) struct TlsKeeper {
+pub(super) struct TlsCertificate {
     current: watch::Receiver<Arc<ServerConfig>>,
     handshakes: Arc<Semaphore>,
 }
 
-impl TlsKeeper {
+impl TlsCertificate {
     /// Reads the files, and from then on keeps looking at them. What cannot be used later leaves the last in force.
     pub(super) fn start(files: &TlsFiles) -> Result<Self, TlsError> {
         let first = PemPair::read(files)?;

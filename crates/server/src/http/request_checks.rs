@@ -24,7 +24,7 @@ const EXPOSED_HEADERS: &str = "Mcp-Session-Id, WWW-Authenticate, Retry-After";
 
 /// Which hosts and origins a request may name.
 #[derive(Clone)]
-pub(super) struct RequestGate {
+pub(super) struct RequestChecks {
     rules: Arc<GateRules>,
     refusals: Option<Arc<RefusalLog>>,
 }
@@ -39,7 +39,7 @@ struct GateRules {
     own_origin: String,
 }
 
-impl RequestGate {
+impl RequestChecks {
     pub(super) fn new(hosts: Vec<String>, origins: AllowedOrigins, bound: IpAddr, own_origin: String) -> Self {
         let rules = GateRules { hosts, origins, is_loopback: bound.is_loopback(), own_origin };
         Self { rules: Arc::new(rules), refusals: None }
@@ -137,16 +137,16 @@ fn text_of<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Result<Option<&'h s
 }
 
 /// Looks at host and origin, answers preflights, and marks every answer.
-pub(super) async fn guard(State(gate): State<RequestGate>, request: Request, next: Next) -> Response {
-    let looked_at = gate.refusals.as_ref().map(|refusals| (refusals, refusals.look_at(&request)));
-    let answered = checked(&gate, request, next).await;
+pub(super) async fn guard(State(checks): State<RequestChecks>, request: Request, next: Next) -> Response {
+    let looked_at = checks.refusals.as_ref().map(|refusals| (refusals, refusals.look_at(&request)));
+    let answered = checked(&checks, request, next).await;
     let is_origin_refused = matches!(&answered, Err(GateRefusal::Origin));
     let (mut response, origin) = answered.unwrap_or_else(|refused| (refused.into_response(), None));
     if let Some((refusals, request)) = looked_at {
         refusals.answered(request, &response, is_origin_refused);
     }
     // Only if the owner's address is encrypted: a browser would refuse plain HTTP for a year.
-    if gate.rules.own_origin.starts_with("https://") {
+    if checks.rules.own_origin.starts_with("https://") {
         let a_year = HeaderValue::from_static("max-age=31536000");
         response.headers_mut().insert(header::STRICT_TRANSPORT_SECURITY, a_year);
     }
@@ -182,7 +182,7 @@ impl IntoResponse for GateRefusal {
 
 /// The answer to a request that may be answered, and the page that may read it.
 async fn checked(
-    gate: &RequestGate,
+    checks: &RequestChecks,
     request: Request,
     next: Next,
 ) -> Result<(Response, Option<HeaderValue>), GateRefusal> {
@@ -203,12 +203,12 @@ async fn checked(
         return Err(GateRefusal::TooLong);
     }
     let local = request.extensions().get::<ConnectionEnds>().map(|ends| ends.local);
-    if !gate.knows_host(host, local) {
+    if !checks.knows_host(host, local) {
         return Err(GateRefusal::Host);
     }
     // Documents for programs carry no cookie, so any page may read them.
     let is_for_all = is_for_every_page(request.uri().path());
-    if !is_for_all && origin.is_some_and(|origin| !gate.knows_origin(origin)) {
+    if !is_for_all && origin.is_some_and(|origin| !checks.knows_origin(origin)) {
         return Err(GateRefusal::Origin);
     }
     let origin = match origin {
@@ -264,14 +264,14 @@ pub(super) fn plain_error(status: StatusCode, message: &str) -> Response {
 mod tests {
     use super::*;
 
-    fn gate(origins: AllowedOrigins, bound: &str) -> RequestGate {
+    fn checks(origins: AllowedOrigins, bound: &str) -> RequestChecks {
         let hosts = vec!["vault.example.com".into(), "nas:8443".into()];
-        RequestGate::new(hosts, origins, bound.parse().unwrap(), "https://vault.example.com".into())
+        RequestChecks::new(hosts, origins, bound.parse().unwrap(), "https://vault.example.com".into())
     }
 
     #[test]
     fn hosts_are_compared_as_a_whole() {
-        let gate = gate(AllowedOrigins::Loopback, "127.0.0.1");
+        let checks = checks(AllowedOrigins::Loopback, "127.0.0.1");
         let local = Some(IpAddr::from([192, 0, 2, 7]));
         for host in [
             "localhost",
@@ -286,7 +286,7 @@ mod tests {
             "192.0.2.7",
             "192.0.2.7:3010",
         ] {
-            assert!(gate.knows_host(host, local), "{host}");
+            assert!(checks.knows_host(host, local), "{host}");
         }
         for host in [
             "",
@@ -306,17 +306,17 @@ mod tests {
             "0x7f.1",
             "2130706433",
         ] {
-            assert!(!gate.knows_host(host, local), "{host}");
+            assert!(!checks.knows_host(host, local), "{host}");
         }
     }
 
     #[test]
     fn origins_are_compared_as_a_whole() {
-        let here = gate(AllowedOrigins::Loopback, "127.0.0.1");
+        let here = checks(AllowedOrigins::Loopback, "127.0.0.1");
         for origin in ["http://localhost:5173", "https://127.0.0.1", "http://[::1]:9"] {
             assert!(here.knows_origin(origin), "{origin}");
             assert!(
-                !gate(AllowedOrigins::Loopback, "0.0.0.0").knows_origin(origin),
+                !checks(AllowedOrigins::Loopback, "0.0.0.0").knows_origin(origin),
                 "{origin}: other computers have pages too"
             );
         }
@@ -335,7 +335,7 @@ mod tests {
         ] {
             assert!(!here.knows_origin(origin), "{origin}");
         }
-        let listed = gate(
+        let listed = checks(
             AllowedOrigins::Listed(vec!["https://app.example".into(), "http://tool.example:8080".into()]),
             "0.0.0.0",
         );

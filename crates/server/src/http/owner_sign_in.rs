@@ -43,7 +43,7 @@ const ALL: &str = "all";
 /// The prefix binds a cookie to one host and to TLS.
 const SECURE_COOKIE: &str = "__Host-lapidary";
 
-pub(super) struct OwnerDoor {
+pub(super) struct OwnerSignIn {
     pub(super) store: Arc<AuthStore>,
     clock: Clock,
     trusted_proxies: Vec<AddressRange>,
@@ -70,7 +70,7 @@ impl From<StoreTrouble> for SignInRefusal {
     }
 }
 
-impl OwnerDoor {
+impl OwnerSignIn {
     pub(super) fn new(store: Arc<AuthStore>, clock: Clock, trusted_proxies: Vec<AddressRange>) -> Self {
         Self {
             store,
@@ -252,7 +252,7 @@ fn passphrase_trouble(error: &PassphraseError) -> StoreTrouble {
     StoreTrouble
 }
 
-/// The rates of strangers at the door.
+/// The rates of strangers at the sign_in_page.
 struct VisitRates {
     visits: RateTable,
     sign_ins: RateTable,
