@@ -11,6 +11,7 @@ const HARMLESS: &[(&str, &str)] = &[
     ("either", "more methods"),
     ("hashbrown", "more methods"),
     ("indexmap", "more methods"),
+    ("num-complex", "more methods"),
     ("num-traits", "more methods"),
     ("rmcp", "the client, which the server does not have"),
     ("rustix", "terminals that tests open"),

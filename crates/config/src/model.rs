@@ -51,6 +51,8 @@ pub struct Config {
     pub upkeep: UpkeepConfig,
     /// A folder outside the vaults whose files may be added to them; absolute.
     pub imports: Option<PathBuf>,
+    /// The name of the model that finds notes by meaning.
+    pub model: String,
     /// An absolute path outside every vault.
     pub state_dir: PathBuf,
     /// Files that decide about the server: settings, certificate and key. No caller may use one that is in a vault.
@@ -63,6 +65,11 @@ pub struct Config {
     pub client_token: Option<SecretText>,
     /// Where traces and metrics are sent, if anywhere.
     pub otlp: Option<OtlpSettings>,
+}
+
+impl Config {
+    /// The name of the model that is in the program.
+    pub const BUNDLED_MODEL: &str = "english";
 }
 
 /// Where a vault has the owner's guide.
@@ -473,6 +480,7 @@ pub struct LimitsConfig {
     /// The size at which the audit log is rotated.
     pub audit_max_bytes: u64,
     pub text_memory_bytes: u64,
+    pub meaning_memory_bytes: u64,
     /// How long checkpoints are kept.
     pub checkpoint_age: Duration,
     pub checkpoint_bytes: u64,
@@ -593,6 +601,7 @@ impl Config {
             guide: GuideChoice::Usual,
             folders: BTreeMap::new(),
             sources: "Sources".to_owned(),
+            model: Self::BUNDLED_MODEL.to_owned(),
             schemas: None,
             upkeep: UpkeepConfig::default(),
             imports: None,
@@ -608,6 +617,7 @@ impl Config {
                 ask_timeout: Duration::from_secs(5 * 60),
                 audit_max_bytes: 5_000_000,
                 text_memory_bytes: 512 * 1024 * 1024,
+                meaning_memory_bytes: 256 * 1024 * 1024,
                 checkpoint_age: Duration::from_secs(90 * 24 * 60 * 60),
                 checkpoint_bytes: 1024 * 1024 * 1024,
                 max_files_scanned: 0,

@@ -29,6 +29,8 @@ pub enum ConfigRefusal {
     WholeVault { value: String },
     #[error("is an empty list; leave it out to allow every path, or list the paths")]
     EmptyPathList,
+    #[error("'{value}' is not the name of a model; `lapidary model list` shows them")]
+    NotModel { value: String },
     #[error("'{value}' marks no notes; write a tag like #source, or a property with its value like status=final")]
     NotMark { value: String },
     #[error("'{value}' is not an address of this computer; write 127.0.0.1, ::1 or localhost")]

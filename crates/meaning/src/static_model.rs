@@ -120,6 +120,18 @@ impl StaticModel {
         self.sum_of(&rows)
     }
 
+    /// How much of a text consists of words that it knows as a whole, from 0 to 1; 1 for a tokeniser that does not say. Names, and
+    /// languages that it has not seen, are made of many pieces.
+    pub fn familiarity(&self, text: &str) -> f32 {
+        let TextSplitter::WordPiece(splitter) = &self.splitter else { return 1.0 };
+        let (mut whole, mut all) = (0_u32, 0_u32);
+        splitter.each_piece(text, |row| {
+            all += 1;
+            whole += u32::from(row.is_some_and(|row| !splitter.continues(row)));
+        });
+        whole as f32 / all.max(1) as f32
+    }
+
     /// The pieces of a text, unknown ones as the reference marks them.
     #[cfg(test)]
     pub(crate) fn pieces(&self, text: &str) -> Vec<String> {

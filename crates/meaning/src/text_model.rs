@@ -1,6 +1,9 @@
 //! The models behind one interface.
 
-use std::{fmt, sync::LazyLock};
+use std::{
+    fmt,
+    sync::{Arc, LazyLock},
+};
 
 use crate::{Embedding, StaticModel, TransformerModel};
 
@@ -38,6 +41,37 @@ impl fmt::Display for ModelId {
 impl fmt::Debug for ModelId {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, formatter)
+    }
+}
+
+/// Which model the owner chose. It is read when it is first needed, and kept until the process ends.
+#[derive(Clone)]
+pub struct ModelChoice(Arc<LazyModel>);
+
+type LazyModel = LazyLock<&'static TextModel, Box<dyn FnOnce() -> &'static TextModel + Send>>;
+
+impl ModelChoice {
+    /// If `read` has none, the bundled model is used.
+    pub fn new(read: impl FnOnce() -> Option<TextModel> + Send + 'static) -> Self {
+        let kept = || read().map_or_else(TextModel::bundled, |model| Box::leak(Box::new(model)));
+        Self(Arc::new(LazyLock::new(Box::new(kept))))
+    }
+
+    pub fn model(&self) -> &'static TextModel {
+        **self.0
+    }
+}
+
+impl Default for ModelChoice {
+    fn default() -> Self {
+        Self::new(|| None)
+    }
+}
+
+impl fmt::Debug for ModelChoice {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Without reading it.
+        formatter.write_str("ModelChoice")
     }
 }
 
@@ -85,6 +119,14 @@ impl TextModel {
         match self {
             Self::Static(model) => model.dimension(),
             Self::Transformer(model) => model.dimension(),
+        }
+    }
+
+    /// How much of a text consists of words that it knows as a whole, from 0 to 1. A transformer reads pieces in their context.
+    pub fn familiarity(&self, text: &str) -> f32 {
+        match self {
+            Self::Static(model) => model.familiarity(text),
+            Self::Transformer(_) => 1.0,
         }
     }
 

@@ -10,12 +10,32 @@ use crate::{ByteVector, Embedding, embedding::scale_of};
 /// Rows that are compared before the best are looked at: their sums stay in the cache.
 const BLOCK: usize = 512;
 
+/// The same for a table of a few rows.
+const SMALL_BLOCK: usize = 32;
+
 /// Many vectors of one model, at 8 bits a value.
 #[derive(Debug, Clone)]
 pub struct VectorTable {
     dimension: usize,
     values: Vec<i8>,
     scales: Vec<f32>,
+}
+
+/// A vector that is compared with many tables.
+#[derive(Debug, Clone)]
+pub struct QueryVector {
+    wide: Vec<i16>,
+    scale: f32,
+}
+
+impl QueryVector {
+    pub fn of(embedding: &Embedding) -> Self {
+        Self::of_bytes(&ByteVector::of(embedding))
+    }
+
+    pub fn of_bytes(bytes: &ByteVector) -> Self {
+        Self { wide: bytes.values().iter().map(|value| i16::from(*value)).collect(), scale: bytes.scale() }
+    }
 }
 
 /// A row with its cosine: the better one is greater, and of equals the earlier one.
@@ -92,6 +112,27 @@ impl VectorTable {
         let values = self.values.get(start..start.checked_add(self.dimension)?)?;
         let bytes: Vec<u8> = values.iter().map(|value| value.cast_unsigned()).collect();
         ByteVector::from_bytes(&bytes, self.dimension)
+    }
+
+    /// The nearest row, the first of equal ones; `None` in an empty table, or if the query is of another dimension. For many small tables:
+    /// nothing is prepared for each.
+    pub fn nearest(&self, query: &QueryVector) -> Option<(usize, f32)> {
+        if query.wide.len() != self.dimension || self.dimension == 0 {
+            return None;
+        }
+        let mut nearest: Option<(usize, f32)> = None;
+        let mut sums = [0i32; SMALL_BLOCK];
+        let blocks = self.values.chunks(SMALL_BLOCK * self.dimension).zip(self.scales.chunks(SMALL_BLOCK));
+        for (block, (values, scales)) in blocks.enumerate() {
+            multiply_rows(values, &query.wide, &mut sums[..scales.len()]);
+            for (at, (sum, row_scale)) in sums.iter().zip(scales).enumerate() {
+                let cosine = *sum as f32 * query.scale * row_scale;
+                if nearest.is_none_or(|(_, best)| cosine > best) {
+                    nearest = Some((block * SMALL_BLOCK + at, cosine));
+                }
+            }
+        }
+        nearest
     }
 
     /// The rows nearest to `query` that `keep` accepts, best first, at most `count`; equal ones in the order of the table. Empty if the query
@@ -178,6 +219,9 @@ mod tests {
         let mut expected: Vec<(usize, f32)> =
             vectors.iter().enumerate().map(|(row, vector)| (row, vector.cosine(&query))).collect();
         expected.sort_by(|one, other| other.1.total_cmp(&one.1).then(one.0.cmp(&other.0)));
+        let prepared =
+            QueryVector::of(&Embedding::of(query.values().iter().map(|value| f32::from(*value)).collect()).unwrap());
+        assert_eq!(table.nearest(&prepared).map(|(row, _)| row), Some(expected[0].0));
         let found = table.best_bytes(&query, 50, |_| true);
         assert_eq!(found.len(), 50);
         for ((row, cosine), (expected_row, expected_cosine)) in found.iter().zip(&expected) {

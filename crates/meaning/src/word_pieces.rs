@@ -37,6 +37,11 @@ impl WordPieces {
         self.table.find(piece)
     }
 
+    /// Whether a piece continues a word.
+    pub(crate) fn continues(&self, row: u32) -> bool {
+        self.table.piece(row).starts_with(CONTINUING)
+    }
+
     /// Calls `each` with the row of every piece in order, and with `None` for a word that has no pieces.
     pub fn each_piece(&self, text: &str, mut each: impl FnMut(Option<u32>)) {
         let mut rows = Vec::new();

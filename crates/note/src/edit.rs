@@ -35,7 +35,7 @@ pub use instruction::{
     InstructionScope, InstructionTarget, PatchInstruction, SectionDestination, relevelled,
 };
 pub use lines::{LineRange, whole_lines};
-pub use link::{LinkForm, LinkRelocation, LinkRetarget};
+pub use link::{LinkForm, LinkRelocation, LinkRetarget, literal_words};
 pub use merge::InsertSide;
 pub use property::{PropertyEdit, PropertyError, PropertyPath, block_yaml, edit_yaml};
 pub use property_tag::TagEdit;

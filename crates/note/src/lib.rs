@@ -44,8 +44,8 @@ pub use edit::{
     LinkForm, LinkRelocation, LinkRetarget, MovedPart, MovedText, Occurrence, PartPlace, Patch, PatchContent,
     PatchError, PatchFailure, PatchInstruction, PatchMismatch, PatchOperation, PatchResult, PatchTarget, PropertyEdit,
     PropertyError, PropertyPath, ReplaceError, ReplaceResult, SectionDestination, SectionEdit, SectionPart,
-    SectionPatch, SectionPatchError, TagEdit, TagPlaces, block_yaml, edit_yaml, is_tag, is_tag_within, relevelled,
-    whole_lines,
+    SectionPatch, SectionPatchError, TagEdit, TagPlaces, block_yaml, edit_yaml, is_tag, is_tag_within, literal_words,
+    relevelled, whole_lines,
 };
 pub use fields::{FieldForm, InlineField};
 pub use frontmatter::{Frontmatter, FrontmatterError};

@@ -70,8 +70,8 @@ pub enum OffReason {
     Profile,
     /// The scopes of the caller's token do not cover it.
     Scope,
-    /// Its group needs a setting that the owner has not made.
-    NotSetUp(ToolGroup),
+    /// It needs a setting that the owner has not made.
+    NotSetUp(MissingSetting),
     /// It needs the command palette of the app, which the owner has not opened.
     Commands,
     /// It acts on the whole vault, and the caller has only part of it.
@@ -89,8 +89,21 @@ pub struct ToolSelection {
     pub commands: bool,
     /// File tools are listed under their original names, so their clients are those of the original.
     pub dotted_names: bool,
-    /// Groups that lack a setting without which they could do nothing.
-    pub not_set_up: Vec<ToolGroup>,
+    pub not_set_up: Vec<MissingSetting>,
+}
+
+/// A setting that the owner has not made and without which some tools could do nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MissingSetting {
+    pub key: &'static str,
+    /// A tool or a group.
+    pub needed_by: &'static str,
+}
+
+impl MissingSetting {
+    fn stops(&self, spec: &ToolSpec) -> bool {
+        self.needed_by == spec.name() || self.needed_by == spec.declaration.group.name()
+    }
 }
 
 impl ToolSelection {
@@ -287,13 +300,13 @@ fn standing(
 ) -> ToolStanding {
     let open_ended =
         chosen.is_empty() || chosen.iter().any(|choice| matches!(choice, ToolChoice::Default | ToolChoice::All));
-    let (by_default, group) = (ToolChoice::Default.covers(spec), spec.declaration.group);
+    let by_default = ToolChoice::Default.covers(spec);
     if selection.read_only && (spec.writes() || spec.is_command) {
         ToolStanding::Off(OffReason::ReadOnly)
     } else if spec.is_command && !selection.commands {
         ToolStanding::Off(OffReason::Commands)
-    } else if selection.not_set_up.contains(&group) {
-        ToolStanding::Off(OffReason::NotSetUp(group))
+    } else if let Some(missing) = selection.not_set_up.iter().find(|missing| missing.stops(spec)) {
+        ToolStanding::Off(OffReason::NotSetUp(*missing))
     } else if excluded.iter().any(|choice| choice.covers(spec)) {
         ToolStanding::Off(OffReason::Excluded)
     } else if chosen.iter().any(|choice| choice.covers(spec)) || (chosen.is_empty() && by_default) {

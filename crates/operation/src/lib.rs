@@ -49,7 +49,8 @@ pub use attachment::{
 pub use budget::{MemoryBudget, MemoryLimits};
 pub use bug::{Bug, CaughtUnwind, catch_panic, install_panic_hook};
 pub use catalogue::{
-    Catalogue, CatalogueEntry, NoSuchTool, OffReason, SelectionError, ToolSelection, ToolSet, ToolStanding,
+    Catalogue, CatalogueEntry, MissingSetting, NoSuchTool, OffReason, SelectionError, ToolSelection, ToolSet,
+    ToolStanding,
 };
 pub use context::{
     Cancel, ChangeAuthor, ChangeOwnership, Context, RecipeAccess, RunnableRecipe, ScanLimits, ShareReport, WalkCost,

@@ -99,6 +99,8 @@ pub enum ArchiveProblem {
     Name,
     /// Two entries have the same name.
     Twice,
+    /// Some of its bytes belong to two entries.
+    Overlap,
     TooManyEntries {
         limit: usize,
     },
@@ -116,6 +118,7 @@ impl ArchiveProblem {
             Self::NotAFile => "not_a_file",
             Self::Name => "name",
             Self::Twice => "twice",
+            Self::Overlap => "overlap",
             Self::TooManyEntries { .. } => "too_many_entries",
             Self::Ratio => "ratio",
             Self::Empty => "empty",
@@ -129,7 +132,8 @@ impl ArchiveProblem {
             Self::Method => "is compressed in a way that is not supported".to_owned(),
             Self::NotAFile => "is a link or a device".to_owned(),
             Self::Name => "has a name that leaves the folder, or that no vault can hold".to_owned(),
-            Self::Twice => "is in it more than once".to_owned(),
+            Self::Twice => "has a name that is in it more than once".to_owned(),
+            Self::Overlap => "has entries that share their bytes".to_owned(),
             Self::TooManyEntries { limit } => format!("has more than {limit} entries"),
             Self::Ratio => "unpacks to far more than its size explains".to_owned(),
             Self::Empty => "has no files".to_owned(),

@@ -1,5 +1,6 @@
 //! Every example of every tool, through all stages.
 
+mod archives;
 mod attachments;
 mod batches;
 mod canvases;
@@ -7,6 +8,8 @@ mod everyday;
 mod graph;
 mod hashes;
 mod health;
+mod ingesting;
+mod memories;
 mod owner_guide;
 mod query_texts;
 mod recipes;

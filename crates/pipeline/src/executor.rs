@@ -13,7 +13,7 @@ use lapidary_tools::{
     AttachmentAccess, AttachmentDecoder, DiskFault, Effect, MemoryLimits, OwnerSettings, ProfileView, Reason,
     ScanLimits, VaultShape,
 };
-use lapidary_vault::{ImportFolder, RulesError, Scope, VaultPath, View};
+use lapidary_vault::{ImportFolder, MeaningState, RulesError, Scope, VaultPath, View};
 
 use crate::{
     ApprovalRules, Caller, Clock, Grant, GrantLookup, RuleDecision, ServedVault, ServedVaults,
@@ -144,6 +144,13 @@ impl Executor {
     /// What a caller with this grant sees of a vault now.
     pub(crate) fn view(&self, served: &ServedVault, grant: &Grant) -> Result<View, Reason> {
         Ok(self.view_under(served, self.scope(served, grant)?))
+    }
+
+    /// How far the vectors of a vault are, among the notes that a caller without a token sees; `None` if it cannot be read, or the search by
+    /// meaning is off.
+    pub fn meaning_state(&self, served: &ServedVault) -> Option<MeaningState> {
+        let view = self.view(served, &self.setup.grant).ok()?;
+        view.meaning_state(&|| true).ok().flatten()
     }
 
     pub(crate) fn view_under(&self, served: &ServedVault, scope: Arc<Scope>) -> View {

@@ -39,6 +39,8 @@ pub struct SearchQuery {
     pub no_expressions: Vec<String>,
     /// There were more words than are searched.
     pub cut: bool,
+    /// What it searches for as it was written, without operators and exclusions: for a model of texts.
+    pub free_text: String,
 }
 
 /// A part of a query, which is true of a note or not.
@@ -154,6 +156,11 @@ impl SearchQuery {
             query.words = other.words;
             query.cut |= other.cut;
             query.no_expressions.extend(other.no_expressions);
+            // As sentences of their own: they are other ways to say it.
+            if !other.free_text.is_empty() {
+                query.free_text.push_str(". ");
+                query.free_text.push_str(&other.free_text);
+            }
             // Plain words of an alternative count one by one; anything more complex has to match as a whole.
             match other.root {
                 QueryNode::All(nodes) if nodes.iter().all(is_words) => others.extend(nodes),
@@ -189,6 +196,26 @@ impl SearchQuery {
         let mut found = Vec::new();
         self.root.wanted(&mut found);
         found
+    }
+
+    /// Whether it has words that a note need not contain literally to be meant.
+    pub fn has_free_words(&self) -> bool {
+        match &self.root {
+            QueryNode::All(nodes) => nodes.iter().any(is_free),
+            root => is_free(root),
+        }
+    }
+
+    /// What a note has to fulfil that has none of the free words, but means the same: operators, phrases, exclusions.
+    pub fn into_conditions(self) -> QueryNode {
+        match self.root {
+            QueryNode::All(mut nodes) => {
+                nodes.retain(|node| !is_free(node));
+                QueryNode::All(nodes)
+            }
+            root if is_free(&root) => QueryNode::All(Vec::new()),
+            root => root,
+        }
     }
 
     /// Turns "all these words" into "any of these words", and a run in a script without spaces into its pairs;
@@ -249,6 +276,20 @@ fn asks_for_words(node: &QueryNode) -> bool {
     match node {
         QueryNode::Words(_) => true,
         QueryNode::All(nodes) | QueryNode::Any(nodes) => nodes.iter().all(asks_for_words),
+        QueryNode::Not(_)
+        | QueryNode::Text(_)
+        | QueryNode::Path(_)
+        | QueryNode::Tag(_)
+        | QueryNode::Property(_)
+        | QueryNode::Within(..) => false,
+    }
+}
+
+/// Whether it consists of words that may be said in another way.
+fn is_free(node: &QueryNode) -> bool {
+    match node {
+        QueryNode::Words(words) => !words.exact && !words.content,
+        QueryNode::All(nodes) | QueryNode::Any(nodes) => nodes.iter().all(is_free),
         QueryNode::Not(_)
         | QueryNode::Text(_)
         | QueryNode::Path(_)

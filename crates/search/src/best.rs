@@ -78,12 +78,15 @@ impl RankedSearch<'_> {
     }
 
     fn order(&self, a: &FoundDocument, b: &FoundDocument) -> Ordering {
-        b.score.cmp(&a.score).then_with(|| {
-            let ((ours, a), (theirs, b)) = (self.corpus.place(a.document), self.corpus.place(b.document));
-            let (ours, theirs) = (&ours.segment, &theirs.segment);
-            let (before, after) = (ours.modified(a), theirs.modified(b));
-            after.cmp(&before).then_with(|| ours.path(a).cmp(theirs.path(b)))
-        })
+        b.score.cmp(&a.score).then_with(|| self.newer(a.document, b.document))
+    }
+
+    /// The one that was changed later comes first, then the one whose path does.
+    pub(super) fn newer(&self, a: usize, b: usize) -> Ordering {
+        let ((ours, a), (theirs, b)) = (self.corpus.place(a), self.corpus.place(b));
+        let (ours, theirs) = (&ours.segment, &theirs.segment);
+        let (before, after) = (ours.modified(a), theirs.modified(b));
+        after.cmp(&before).then_with(|| ours.path(a).cmp(theirs.path(b)))
     }
 }
 

@@ -38,6 +38,11 @@ impl DocumentSet {
         self
     }
 
+    pub(super) fn without(mut self, other: &Self) -> Self {
+        self.words.iter_mut().zip(&other.words).for_each(|(word, other)| *word &= !other);
+        self
+    }
+
     /// The numbers by 64, as one set of bits each.
     pub(super) fn words(&self) -> &[u64] {
         &self.words

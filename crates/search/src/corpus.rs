@@ -92,4 +92,15 @@ impl<'i> ReadableCorpus<'i> {
         let part = self.readable.bases.partition_point(|base| *base <= document) - 1;
         (&self.index.parts[part], document - self.readable.bases[part])
     }
+
+    /// The number of the document of a file.
+    pub(super) fn number(&self, id: FileId) -> Option<usize> {
+        let (part, document) = self.index.place(id)?;
+        Some(self.readable.bases.get(part)? + document)
+    }
+
+    pub(super) fn file(&self, document: usize) -> Option<FileId> {
+        let (part, number) = self.place(document);
+        part.files.get(number).copied()
+    }
 }

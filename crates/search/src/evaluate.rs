@@ -12,12 +12,12 @@ use lapidary_index::{FileRow, FileState, GoOn, VisibleFiles};
 use lapidary_note::ChargeAside;
 use lapidary_query::{
     AnswerBounds, LeafResolver, Lexicon, Pattern, QueryLeaf, QueryNode, QueryPiece, QueryStarts, SearchQuery,
-    TextFilter, Words, evaluate, has_tag,
+    TextFilter, Words, evaluate, folded, has_tag,
 };
 use rayon::prelude::*;
 
 use super::{bits::DocumentSet, corpus::ReadableCorpus, shown::with_shown, weigh::TermScores};
-use crate::{Digest, IndexError};
+use crate::{Digest, IndexError, NoteFilter};
 
 pub(super) struct RankedSearch<'s> {
     pub(super) corpus: ReadableCorpus<'s>,
@@ -28,6 +28,8 @@ pub(super) struct RankedSearch<'s> {
     pub(super) go_on: GoOn<'s>,
     /// An expression gave up on a note.
     pub(super) undecided: AtomicBool,
+    /// Where to search, if not in everything that is visible.
+    within: Option<DocumentSet>,
 }
 
 impl<'s> RankedSearch<'s> {
@@ -37,7 +39,8 @@ impl<'s> RankedSearch<'s> {
         files: &'s VisibleFiles,
         go_on: GoOn<'s>,
     ) -> Self {
-        let mut search = Self { corpus, query, scores: Vec::new(), files, go_on, undecided: AtomicBool::new(false) };
+        let mut search =
+            Self { corpus, query, scores: Vec::new(), files, go_on, undecided: AtomicBool::new(false), within: None };
         search.weigh();
         search
     }
@@ -75,12 +78,33 @@ impl<'s> RankedSearch<'s> {
         self.scores.get(words.number)?.as_ref()
     }
 
+    /// Searches only among the notes that a filter accepts.
+    pub(super) fn narrow(&mut self, filter: &NoteFilter<'_>) -> Result<(), IndexError> {
+        if filter.is_open() {
+            return Ok(());
+        }
+        let tags: Vec<String> =
+            filter.tags.iter().map(|tag| folded(tag.trim_matches(|c| matches!(c, '#' | '/')))).collect();
+        let fits = |state: &Arc<FileState>| {
+            filter.folder.is_none_or(|folder| state.path.is_within(folder))
+                && filter.since.is_none_or(|since| state.stat.modified() >= since)
+                && tags.iter().all(|tag| has_tag(&self.row(state), tag))
+        };
+        self.within = Some(self.keep(self.corpus.visible(), fits)?);
+        Ok(())
+    }
+
+    /// What is searched of what the caller may read.
+    pub(super) fn searched(&self) -> &DocumentSet {
+        self.within.as_ref().unwrap_or_else(|| self.corpus.visible())
+    }
+
     /// All that match the query.
     pub(super) fn found(&self) -> Result<DocumentSet, IndexError> {
         // An empty query matches nothing, rather than everything.
         match self.query.is_empty() {
             true => Ok(DocumentSet::none(self.corpus.total())),
-            false => evaluate(&self.query.root, self.corpus.visible(), self),
+            false => evaluate(&self.query.root, self.searched(), self),
         }
     }
 

@@ -242,6 +242,11 @@ impl WordIndex {
         self.places.len()
     }
 
+    /// The part that has a file, and its number there.
+    pub(super) fn place(&self, id: FileId) -> Option<(usize, usize)> {
+        self.places.get(&id).map(|place| (place.part, place.document))
+    }
+
     pub(super) fn state(&self, id: FileId) -> Option<&Arc<FileState>> {
         self.known.get(&id)
     }

@@ -11,7 +11,7 @@ use std::{
 use lapidary_store::maintenance::run_aside;
 use parking_lot::Mutex;
 
-use super::{SegmentCache, corpus::ReadableCounts, index::WordIndex};
+use super::{MeaningKeeper, SegmentCache, corpus::ReadableCounts, index::WordIndex};
 use lapidary_index::{FileId, FileState, GoOn, Snapshot, SortedMap, VaultIndex};
 
 use crate::{FileEntry, IndexError, Scope, VisibleFiles, lock};
@@ -27,6 +27,8 @@ const LOOK_AGAIN: Duration = Duration::from_millis(5);
 pub struct RankedIndexCache {
     newest: Mutex<KeptIndex>,
     cache: Option<SegmentCache>,
+    /// The vectors of the same notes.
+    pub(super) meaning: MeaningKeeper,
     /// Whether one is being built in the background.
     building: AtomicBool,
 }
@@ -50,8 +52,13 @@ struct ScopeCounts {
 }
 
 impl RankedIndexCache {
-    pub fn new(cache: Option<SegmentCache>) -> Self {
-        Self { cache, ..Self::default() }
+    pub fn new(cache: Option<SegmentCache>, meaning: MeaningKeeper) -> Self {
+        Self { cache, meaning, ..Self::default() }
+    }
+
+    /// What is kept of the meaning of notes.
+    pub fn meaning(&self) -> &MeaningKeeper {
+        &self.meaning
     }
 
     /// Whether there was an index, here or in the cache. Then the texts of all notes need not be read.
@@ -142,9 +149,14 @@ impl RankedIndexCache {
         lock(&self.newest, &|| true)?.index.clone()
     }
 
-    /// Whether an index is being built in the background.
-    pub fn is_building(&self) -> bool {
+    /// Whether an index of words is being built in the background.
+    pub fn is_indexing(&self) -> bool {
         self.building.load(Ordering::Acquire)
+    }
+
+    /// Whether anything is being built in the background.
+    pub fn is_building(&self) -> bool {
+        self.is_indexing() || self.meaning.is_building()
     }
 
     /// Waits for an index that is being built in the background. For a caller with nothing else to do.
@@ -156,6 +168,7 @@ impl RankedIndexCache {
 
     /// Saves new segments.
     pub fn save(&self) {
+        self.meaning.save();
         let (Some(cache), Some(index)) = (&self.cache, self.newest()) else { return };
         let Some(better) = cache.save(&index) else { return };
         let Some(mut newest) = lock(&self.newest, &|| true) else { return };
@@ -182,6 +195,7 @@ impl RankedIndexCache {
         if let Some(mut newest) = lock(&self.newest, &|| false) {
             *newest = KeptIndex::default();
         }
+        self.meaning.rest();
     }
 }
 

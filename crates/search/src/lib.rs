@@ -13,11 +13,15 @@ mod bits;
 mod blocks;
 mod build;
 mod cache;
+mod chunk;
 mod corpus;
 mod evaluate;
+mod hybrid;
 mod index;
 mod index_cache;
 mod lines;
+mod meaning;
+mod near_notes;
 mod others;
 mod passage;
 mod phrase;
@@ -31,6 +35,8 @@ mod shown;
 mod tests;
 mod weigh;
 
+use std::time::SystemTime;
+
 use lapidary_note::ChargeAside;
 use lapidary_query::SearchQuery;
 use rayon::prelude::*;
@@ -40,9 +46,14 @@ use lapidary_store::{FileStamp, Scope, VaultPath, lock, posix};
 
 use corpus::ReadableCorpus;
 use evaluate::RankedSearch;
+use hybrid::{NearQuery, RankedDocument};
+use lapidary_meaning::Embedding;
 use others::other_files;
 
-pub use passage::{PassageSize, RankedMatch, RankedNote};
+pub use hybrid::RankedBy;
+pub use meaning::{KeptVectors, MeaningKeeper, MeaningState, embed_aside};
+pub use near_notes::CloseNote;
+pub use passage::{NearPassage, NotePiece, PassageSize, RankedMatch, RankedNote};
 
 pub use cache::SegmentCache;
 pub use index_cache::{RankedIndexCache, build_aside};
@@ -68,11 +79,29 @@ pub struct RankedQuery<'q> {
     pub text: &'q str,
     /// Each of these words counts as much as those of the query.
     pub alternatives: &'q [String],
+    pub filter: NoteFilter<'q>,
+}
+
+/// Among which notes to search.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoteFilter<'q> {
+    /// Only in this folder and below it.
+    pub folder: Option<&'q VaultPath>,
+    /// Only with all of these tags, or tags below them; without `#`.
+    pub tags: &'q [String],
+    /// Only if changed since.
+    pub since: Option<SystemTime>,
+}
+
+impl NoteFilter<'_> {
+    fn is_open(&self) -> bool {
+        self.folder.is_none() && self.tags.is_empty() && self.since.is_none()
+    }
 }
 
 impl<'q> From<&'q str> for RankedQuery<'q> {
     fn from(text: &'q str) -> Self {
-        Self { text, alternatives: &[] }
+        Self { text, alternatives: &[], filter: NoteFilter::default() }
     }
 }
 
@@ -100,6 +129,22 @@ pub struct RankedNotes {
     /// Notes were left out because an expression needs too many steps on them.
     pub undecided: bool,
     pub scanned: Option<ByScan>,
+    pub by: RankedBy,
+    /// Why meaning did not count, although it was asked for.
+    pub no_meaning: Option<NoMeaning>,
+}
+
+/// Why a search is by words alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoMeaning {
+    /// The query has operators and phrases only.
+    NoFreeWords,
+    /// The model knows none of its words.
+    UnknownWords,
+    /// Vectors are being made; so much is done, in per cent.
+    NotReady(u8),
+    /// The owner has switched it off.
+    Off,
 }
 
 /// The answer did not come from the index, because that is still being built.
@@ -119,7 +164,50 @@ impl RankedIndexCache {
         go_on: GoOn<'_>,
     ) -> Result<RankedNotes, IndexError> {
         let (index, readable) = self.index(files, go_on)?;
-        search(ReadableCorpus::new(&index, readable), self, files, query.into(), page, go_on)
+        search(ReadableCorpus::new(&index, readable), self, files, query.into(), None, page, go_on)
+    }
+
+    /// The same by meaning, or by both. Waits until all vectors are made.
+    pub fn ranked_by<'q>(
+        &self,
+        by: RankedBy,
+        files: &VisibleFiles,
+        query: impl Into<RankedQuery<'q>>,
+        page: RankedPage,
+        go_on: GoOn<'_>,
+    ) -> Result<RankedNotes, IndexError> {
+        let query = query.into();
+        let words_alone = |why: Option<NoMeaning>| {
+            let found = self.ranked(files, query, page, go_on)?;
+            Ok(RankedNotes { no_meaning: why, ..found })
+        };
+        if by == RankedBy::Words {
+            return words_alone(None);
+        }
+        let embedding = match self.embedded(query) {
+            Ok(embedding) => embedding,
+            Err(why) => return words_alone(Some(why)),
+        };
+        let (index, readable) = self.index(files, go_on)?;
+        let vectors = self.meaning.index(files, go_on)?;
+        let near = NearQuery::new(query, embedding, self.meaning.model(), &vectors, by);
+        search(ReadableCorpus::new(&index, readable), self, files, query, Some(&near), page, go_on)
+    }
+
+    /// A query as a vector, or why it has none.
+    pub fn embedded(&self, query: RankedQuery<'_>) -> Result<Embedding, NoMeaning> {
+        if !self.meaning.is_on() {
+            return Err(NoMeaning::Off);
+        }
+        let parsed = query.parse();
+        let own = SearchQuery::parse(query.text);
+        if !own.has_free_words() {
+            return Err(NoMeaning::NoFreeWords);
+        }
+        if !self.meaning.knows_script(&parsed.free_text) {
+            return Err(NoMeaning::UnknownWords);
+        }
+        self.meaning.model().embed(&parsed.free_text).ok_or(NoMeaning::UnknownWords)
     }
 }
 
@@ -129,24 +217,39 @@ fn search(
     keeper: &RankedIndexCache,
     files: &VisibleFiles,
     query: RankedQuery<'_>,
+    near: Option<&NearQuery<'_>>,
     page: RankedPage,
     go_on: GoOn<'_>,
 ) -> Result<RankedNotes, IndexError> {
     let mut search = RankedSearch::new(corpus, query.parse(), files, go_on);
+    search.narrow(&query.filter)?;
     let mut found = search.found()?;
-    let mut others = other_files(keeper, files, &search.query);
+    // Files of which only the path is known have no tags, and are not asked for with a filter.
+    let other_files = |search: &RankedSearch<'_>| match query.filter.is_open() {
+        true => other_files(keeper, files, &search.query),
+        false => Vec::new(),
+    };
+    let mut others = other_files(&search);
     // Relaxed only if nothing at all was found: some hits for all words are better than many for some.
     let some_words = found.is_empty() && others.is_empty() && search.relax();
     if some_words {
         found = search.found()?;
-        others = other_files(keeper, files, &search.query);
+        others = other_files(&search);
     }
-    let notes = found.count();
+    let (notes, best): (usize, Vec<RankedDocument>) = match near {
+        Some(near) => {
+            let joined = search.joined(&found, near, page.offset, page.limit)?;
+            (joined.total, joined.page)
+        }
+        None => {
+            let best = search.best(&found, page.offset, page.limit);
+            (found.count(), best.into_iter().map(RankedDocument::from).collect())
+        }
+    };
     let total = notes + others.len();
-    let best = search.best(&found, page.offset, page.limit);
     let starts = search.starts();
     let aside = ChargeAside::of_this_thread();
-    let one = |found: &best::FoundDocument| aside.charge(|| search.ranked(found, &starts, page.size));
+    let one = |found: &RankedDocument| aside.charge(|| search.ranked(found, &starts, near, page.size));
     let (mut hits, mut taken): (Vec<RankedNote>, usize) = (Vec::new(), 0);
     // In small groups, so that notes are not read for nothing once there is no room.
     for some in best.chunks(AT_ONCE) {
@@ -173,11 +276,14 @@ fn search(
     Ok(RankedNotes {
         total,
         hits,
-        some_words: some_words && total > 0,
+        // Notes found by meaning need none of the words.
+        some_words: some_words && !found.is_empty(),
         meant,
         undecided: search.undecided.into_inner(),
         words_cut: search.query.cut,
         no_expressions: search.query.no_expressions,
         scanned: None,
+        by: near.map_or(RankedBy::Words, |near| near.by),
+        no_meaning: None,
     })
 }

@@ -5,13 +5,17 @@ use std::{
     ops::Range,
 };
 
-use lapidary_note::Frontmatter;
+use lapidary_note::{ContentHash, Frontmatter};
 use lapidary_query::{QueryStarts, RowHeading, TextUnit, folded};
 
-use super::{best::FoundDocument, evaluate::RankedSearch};
+use super::{
+    evaluate::RankedSearch,
+    hybrid::{NearQuery, RankedDocument},
+    meaning::NearNote,
+};
 use lapidary_index::FileState;
 
-use crate::{Digest, VaultPath};
+use crate::{Digest, VaultPath, shown::with_shown};
 
 /// How much of a note is wanted.
 #[derive(Clone, Copy, Debug)]
@@ -19,6 +23,8 @@ pub struct PassageSize {
     /// Characters on either side of a match.
     pub context: usize,
     pub max_matches: usize,
+    /// How many of its pieces are wanted, if it is ranked by meaning.
+    pub pieces: usize,
 }
 
 /// A note that was found.
@@ -39,6 +45,37 @@ pub struct RankedNote {
     pub parts: Vec<(String, f64)>,
     /// How much of the query it has, by weight: the factor for the sum of the parts.
     pub coverage: f64,
+    /// How near its meaning is, if that counted.
+    pub near: Option<NearPassage>,
+    /// The pieces that are nearest, best first.
+    pub pieces: Vec<NotePiece>,
+}
+
+/// A piece of a note.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NotePiece {
+    /// How near it is, from -1 to 1.
+    pub cosine: f64,
+    /// In the shown text.
+    pub span: Range<usize>,
+    pub text: String,
+    /// The line where it starts, from 1.
+    pub line: usize,
+    /// The heading above it, with those above that.
+    pub section: Option<Vec<String>>,
+}
+
+/// The piece of a note whose meaning is nearest to a query.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NearPassage {
+    /// From -1 to 1.
+    pub cosine: f64,
+    /// In the shown text.
+    pub span: Range<usize>,
+    /// Of the file that the passage is from.
+    pub hash: ContentHash,
+    /// Whether the note has none of the words, so that the excerpt is from here.
+    pub alone: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,10 +92,10 @@ const LONGEST_CUT: usize = 20;
 
 impl RankedNote {
     /// With nothing to show yet.
-    fn of(state: &FileState, score: u32) -> Self {
+    fn of(state: &FileState, score: f64) -> Self {
         Self {
             path: state.path.clone(),
-            score: f64::from(score) / 1000.0,
+            score,
             words: Vec::new(),
             matches: Vec::new(),
             excerpt: String::new(),
@@ -66,15 +103,28 @@ impl RankedNote {
             line: None,
             parts: Vec::new(),
             coverage: 1.0,
+            near: None,
+            pieces: Vec::new(),
         }
+    }
+}
+
+impl NotePiece {
+    /// `None` if the note has changed since it was compared, or the piece is its title.
+    pub(super) fn of(near: &NearNote, text: &str, digest: &Digest<'_>) -> Option<Self> {
+        let piece = text.get(near.span.clone()).filter(|piece| !piece.is_empty())?;
+        let line = text[..near.span.start].matches('\n').count() + 1;
+        let (cosine, section) = (f64::from(near.cosine), section(digest, line));
+        Some(Self { cosine, span: near.span.clone(), text: piece.to_owned(), line, section })
     }
 }
 
 impl RankedSearch<'_> {
     pub(super) fn ranked(
         &self,
-        found: &FoundDocument,
+        found: &RankedDocument,
         starts: &QueryStarts<'_>,
+        query: Option<&NearQuery<'_>>,
         size: PassageSize,
     ) -> Option<RankedNote> {
         let state = self.state(found.document)?;
@@ -84,14 +134,24 @@ impl RankedSearch<'_> {
         // A position among its cards is not a position in the file.
         let size = if state.path.is_canvas() { PassageSize { max_matches: 0, ..size } } else { size };
         // A note that is gone by now has nothing to show.
-        self.with_text(state, |text| self.put_passage(&mut ranked, text, &digest, starts, size)).unwrap_or_default();
+        if let Some(bytes) = self.files.source().text(state) {
+            with_shown(&state.path, &bytes, |text| {
+                self.put_passage(&mut ranked, text, &digest, starts, size);
+                if let Some(near) = &found.near {
+                    put_near(&mut ranked, near, text, &digest, size, ContentHash::of(&bytes));
+                }
+                let near = query.map(|query| query.vectors.near_pieces(state.id, &query.embedding, size.pieces));
+                let pieces = near.into_iter().flatten().filter_map(|near| NotePiece::of(&near, text, &digest));
+                ranked.pieces = pieces.collect();
+            });
+        }
         self.put_words_of_path(&mut ranked, starts);
         Some(ranked)
     }
 
     /// A file of which only the path is searched.
     pub(super) fn by_path(&self, state: &FileState, starts: &QueryStarts<'_>) -> RankedNote {
-        let mut ranked = RankedNote::of(state, 0);
+        let mut ranked = RankedNote::of(state, 0.0);
         self.put_words_of_path(&mut ranked, starts);
         ranked
     }
@@ -145,6 +205,37 @@ impl RankedSearch<'_> {
             ranked.section = section(digest, line);
         }
     }
+}
+
+/// Adds the piece that is near, and shows it if no words were found.
+fn put_near(
+    ranked: &mut RankedNote,
+    near: &NearNote,
+    text: &str,
+    digest: &Digest<'_>,
+    size: PassageSize,
+    hash: ContentHash,
+) {
+    // The note may have changed since it was compared; then its beginning is shown.
+    let span = text.get(near.span.clone()).map_or(0..0, |_| near.span.clone());
+    let alone = ranked.line.is_none();
+    if alone && !span.is_empty() {
+        let end = text[span.clone()].char_indices().nth(2 * size.context).map_or(span.end, |(at, _)| span.start + at);
+        ranked.excerpt = text[whole_words(text, span.start..end)].trim().to_owned();
+        let line = text[..span.start].matches('\n').count() + 1;
+        ranked.line = Some(line);
+        ranked.section = section(digest, line);
+    }
+    ranked.near = Some(NearPassage { cosine: f64::from(near.cosine), span, hash, alone });
+}
+
+/// Without the beginning of a word at the end, if a space is near.
+fn whole_words(text: &str, span: Range<usize>) -> Range<usize> {
+    if text[span.end..].starts_with(|c: char| c.is_alphanumeric()) {
+        let cut = text[span.clone()].char_indices().rev().take(LONGEST_CUT).find(|(_, c)| c.is_whitespace());
+        return span.start..cut.map_or(span.end, |(at, _)| span.start + at);
+    }
+    span
 }
 
 /// Counts UTF-16 units from the last position, as a long text may have many matches.

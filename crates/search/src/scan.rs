@@ -54,7 +54,7 @@ pub fn search_by_scan<'q>(
     let states: Vec<Arc<FileState>> = found.into_iter().map(|found| found.state).collect();
     digest(files, &states, go_on)?;
     let index = WordIndex::of(&states, &files.source(), go_on)?;
-    let mut answer = search(ReadableCorpus::of_some(&index), keeper, files, query, page, go_on)?;
+    let mut answer = search(ReadableCorpus::of_some(&index), keeper, files, query, None, page, go_on)?;
     answer.scanned = Some(ByScan { cut });
     if cut {
         // At least those that have all of the words; they were counted, though not all were examined.

@@ -5,6 +5,7 @@
 mod dense;
 mod judged;
 mod kept;
+mod meaning;
 mod rows;
 
 use std::{collections::BTreeSet, fs, ops::Deref, path::Path, sync::Arc};
@@ -22,7 +23,7 @@ use super::*;
 const PAGE: RankedPage = RankedPage {
     offset: 0,
     limit: 1000,
-    size: PassageSize { context: 40, max_matches: 5 },
+    size: PassageSize { context: 40, max_matches: 5, pieces: 0 },
     room: usize::MAX,
     takes: |_| 0,
 };
@@ -52,6 +53,16 @@ fn live(root: &Path) -> Searched {
     let store = Arc::new(PosixBackend::private(Arc::new(FolderStore::new(root.to_owned()))));
     let live = VaultIndex::new(store, FolderNames::default(), VaultLimits::default(), None);
     Searched { live: Arc::new(live), search: RankedIndexCache::default() }
+}
+
+/// The same, with what was kept of it.
+fn opened(root: &Path, state: &Path) -> Searched {
+    let cache = CacheFile::new(Arc::new(StateFolder::new(state.to_owned(), root.to_owned())));
+    let store = Arc::new(PosixBackend::private(Arc::new(FolderStore::new(root.to_owned()))));
+    let meaning = MeaningKeeper::new(Some(cache.for_vectors()), u64::MAX);
+    let search = RankedIndexCache::new(Some(SegmentCache::new(cache.for_segments())), meaning);
+    let live = VaultIndex::new(store, FolderNames::default(), VaultLimits::default(), Some(IndexCache::new(cache)));
+    Searched { live: Arc::new(live), search }
 }
 
 fn open() -> Arc<Scope> {
@@ -337,13 +348,7 @@ fn the_index_of_unchanged_notes_is_kept_for_the_next_start() {
     for number in 0..600 {
         put(vault.path(), &format!("{number}.md"), &format!("word{number} all"));
     }
-    let opened = || {
-        let cache = CacheFile::new(Arc::new(StateFolder::new(state.path().to_owned(), vault.path().to_owned())));
-        let store = Arc::new(PosixBackend::private(Arc::new(FolderStore::new(vault.path().to_owned()))));
-        let search = RankedIndexCache::new(Some(SegmentCache::new(cache.for_segments())));
-        let live = VaultIndex::new(store, FolderNames::default(), VaultLimits::default(), Some(IndexCache::new(cache)));
-        Searched { live: Arc::new(live), search }
-    };
+    let opened = || opened(vault.path(), state.path());
     let recalled = |live: &Searched| live.search.recalled(&live.notes(&|| true).unwrap());
     // Files that have just been written are not trusted to be the same.
     let past = std::time::SystemTime::now() - std::time::Duration::from_secs(60);

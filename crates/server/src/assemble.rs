@@ -9,6 +9,7 @@ use std::{
 };
 
 use lapidary_auth::{AuthStore, AuthStoreError, GrantRecord, TokenRights};
+use lapidary_meaning::ModelChoice;
 use lapidary_media::{ChildDecoder, InProcessDecoder};
 use lapidary_pipeline::{
     AUDIT_FILE, ApprovalRule, ApprovalRules, CallLimits, Clock, Executor, ExecutorSetup, GrantLookup, ServedVault,
@@ -17,8 +18,8 @@ use lapidary_pipeline::{
 use lapidary_plugin::RemoteBackend;
 use lapidary_query::nearest;
 use lapidary_tools::{
-    AppBridge, AttachmentDecoder, BUILT_IN_PROFILES, Effect, NoDecoder, OwnerSettings, ScanLimits, TOOLS, ToolGroup,
-    ToolSelection, VaultShape,
+    AppBridge, AttachmentDecoder, BUILT_IN_PROFILES, Effect, MissingSetting, NO_MEMORY, NO_RECIPES, NO_SCHEMAS,
+    NO_SCRIPTS, NoDecoder, OwnerSettings, ScanLimits, TOOLS, ToolSelection, VaultShape,
 };
 use lapidary_vault::{
     FolderNames, GlobError, ImportFolder, InnerVault, PathGlobs, PathPrefix, Policy, ScopeError, SourceRules, Vault,
@@ -34,7 +35,7 @@ use crate::{
     demo,
     grants::{GrantError, GrantMaker, prefixes},
     http::{ConfiguredClient, KnownClient},
-    remote_vault,
+    models, remote_vault,
 };
 
 /// The database of tokens, in the state folder.
@@ -112,7 +113,8 @@ pub(crate) fn assemble(
     // Before anything is opened in it: a folder that others can write to could hold forged history.
     is_ours_alone(&state).map_err(|problem| StartError::State { folder: state.display().to_string(), problem })?;
     // Split into first and rest because `ServedVaults` cannot be empty by its type.
-    let mut served = chosen.iter().map(|vault| serve(vault, &chosen, &state, config, purpose));
+    let model = models::chosen(config);
+    let mut served = chosen.iter().map(|vault| serve(vault, &chosen, &state, config, purpose, &model));
     let first = served.next().ok_or(StartError::NoVault)??;
     let vaults = ServedVaults::new(first, served.collect::<Result<_, _>>()?);
     // The demo brings its recipes along, and they are ours, so they can be tried at once.
@@ -199,11 +201,13 @@ fn serve(
     state: &Path,
     config: &lapidary_config::Config,
     purpose: ExecutorPurpose,
+    model: &ModelChoice,
 ) -> Result<ServedVault, StartError> {
     let state = Arc::new(state_of(state, vault));
     let limits = VaultLimits {
         max_file_bytes: config.limits.max_file_bytes,
         max_text_bytes: config.limits.text_memory_bytes,
+        max_vector_bytes: config.limits.meaning_memory_bytes,
         retention: Retention { age: config.limits.checkpoint_age, bytes: config.limits.checkpoint_bytes },
     };
     let policy = policy(config, vault)?;
@@ -226,7 +230,7 @@ fn serve(
         }
     };
     Ok(ServedVault {
-        vault: Arc::new(served.waiting_for_index(purpose.waits_for_index)),
+        vault: Arc::new(served.waiting_for_index(purpose.waits_for_index).with_model(model.clone())),
         // Under the vault's own state, so that `lapidary log` of one vault shows nothing of another.
         log: LogFile::new(Arc::clone(&state), AUDIT_FILE, config.limits.audit_max_bytes),
         recipes: ApprovedRecipes::new(Arc::clone(&state)),
@@ -398,14 +402,15 @@ fn owner_settings(config: &lapidary_config::Config) -> Result<OwnerSettings, Sta
     })
 }
 
-/// Groups of tools that lack a setting without which they are off.
-fn not_set_up(config: &lapidary_config::Config, recipes: Option<&str>) -> Vec<ToolGroup> {
-    let lacking = [
-        (ToolGroup::Memory, config.memory.is_none()),
-        (ToolGroup::Recipe, recipes.is_none()),
-        (ToolGroup::Script, !config.scripts),
+/// The settings that were not made and that some tools need.
+fn not_set_up(config: &lapidary_config::Config, recipes: Option<&str>) -> Vec<MissingSetting> {
+    let missing = [
+        (config.memory.is_none(), NO_MEMORY),
+        (config.schemas.is_none(), NO_SCHEMAS),
+        (recipes.is_none(), NO_RECIPES),
+        (!config.scripts, NO_SCRIPTS),
     ];
-    lacking.into_iter().filter(|(_, lacks)| *lacks).map(|(group, _)| group).collect()
+    missing.into_iter().filter_map(|(is_missing, setting)| is_missing.then_some(setting)).collect()
 }
 
 /// How the owner wants the vaults to look.

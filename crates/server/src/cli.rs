@@ -2,6 +2,7 @@
 
 mod access_arguments;
 mod history_arguments;
+mod model_arguments;
 mod note_arguments;
 mod recipe_arguments;
 mod setup_arguments;
@@ -27,6 +28,7 @@ pub(crate) use history_arguments::{
     ApprovalWord, Approvals, CheckpointWord, Checkpoints, ConsoleArguments, ExportArguments, ListedChanges,
     LogArguments, StatusArguments, UndoArguments,
 };
+pub(crate) use model_arguments::ModelWord;
 pub(crate) use note_arguments::{
     AppendArguments, DailyArguments, HealthArguments, IngestArguments, LinksArguments, QueryArguments, ReadArguments,
     Search, TasksArguments,
@@ -73,6 +75,7 @@ pub(crate) enum Command {
     Token(TokenWord),
     Owner(OwnerWord),
     Doctor(DoctorArguments),
+    Model(ModelWord),
     Install(InstallArguments),
     Uninstall(UninstallArguments),
     Explain(ExplainArguments),
@@ -91,6 +94,8 @@ impl Command {
             | Self::Uninstall(_)
             | Self::Explain(_)
             | Self::Completions(_) => false,
+            // Its count of notes is the only word about vaults.
+            Self::Model(word) => matches!(word, ModelWord::Status { .. }),
             // With an address, clients call a server that runs already, and its vaults are its own.
             Self::Install(install) => install.http.is_none(),
             _ => true,
@@ -194,6 +199,19 @@ enum CommandWord {
   pass show lapidary | lapidary owner set-passphrase"
     )]
     Owner(OwnerWord),
+    /// Add, choose and remove the models that find notes by meaning
+    #[command(
+        subcommand,
+        after_long_help = "Examples:
+  lapidary model list
+  lapidary model add all-minilm-l6-v2
+  lapidary model add ~/Downloads/potion-base-8M
+  lapidary model use all-minilm-l6-v2
+  lapidary model status
+  lapidary model use english
+  lapidary model remove all-minilm-l6-v2"
+    )]
+    Model(ModelWord),
     Completions(CompletionArguments),
 }
 
@@ -318,6 +336,7 @@ impl CommandWord {
             Self::Token(word) => Command::Token(word),
             Self::Owner(word) => Command::Owner(word),
             Self::Doctor(own) => Command::Doctor(own),
+            Self::Model(word) => Command::Model(word),
             Self::Install(own) => Command::Install(own),
             Self::Uninstall(own) => Command::Uninstall(own),
             Self::Explain(own) => Command::Explain(own),

@@ -18,6 +18,7 @@ mod install;
 mod links;
 pub(crate) mod local_time;
 mod log;
+mod model;
 mod owner;
 mod progress;
 mod query;
@@ -173,6 +174,15 @@ pub(crate) fn run(invocation: &Invocation) -> ExitCode {
             return ended(invocation, token::run(word, &config, &vaults, &mut Screen::new(out, &surroundings)));
         }
         Command::Owner(word) => return ended(invocation, owner::run(word, &config)),
+        Command::Model(word) if !invocation.command.needs_vault() => {
+            let out = &mut io::stdout().lock();
+            let settings = SettingsAccess::new(&invocation.flags, &surroundings);
+            let working_folder = &surroundings.working_folder;
+            return ended(
+                invocation,
+                model::run(word, &config, &settings, working_folder, &mut Screen::new(out, &surroundings)),
+            );
+        }
         Command::Doctor(arguments) => {
             let style = TerminalStyle::of_output(&surroundings.environment);
             return ended(invocation, doctor::run(arguments, &config, style, &mut io::stdout().lock()));
@@ -315,6 +325,7 @@ fn execute(
         }
         Command::Checkpoints(checkpoints) => checkpoints::run(checkpoints, calls, screen),
         Command::Approvals(approvals) => approvals::run(approvals, calls, screen),
+        Command::Model(word) => model::status(word, config, assembled, screen),
         // They need no executor and have returned before there is one.
         Command::Serve
         | Command::Token(_)

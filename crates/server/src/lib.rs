@@ -16,6 +16,7 @@ mod logged_call;
 mod logging;
 mod mcp;
 mod message_price;
+mod models;
 mod plugin_settings;
 mod query_answer;
 mod remote_vault;

@@ -1,6 +1,6 @@
 //! Whether a tool is offered, in words for the owner: in `lapidary tools` and on the landing page.
 
-use lapidary_tools::{OffReason, ToolGroup, ToolStanding};
+use lapidary_tools::{MissingSetting, NO_MEMORY, NO_RECIPES, NO_SCHEMAS, NO_SCRIPTS, OffReason, ToolStanding};
 
 /// The standing in a word, and why it is not better, with what to do about it.
 pub(crate) fn in_words(standing: ToolStanding) -> (&'static str, &'static str) {
@@ -15,10 +15,17 @@ pub(crate) fn in_words(standing: ToolStanding) -> (&'static str, &'static str) {
         ToolStanding::Off(OffReason::Commands) => ("off", "needs OBSIDIAN_ENABLE_COMMANDS=true"),
         ToolStanding::Off(OffReason::OwnFolders) => ("off", "not for callers with folders of their own"),
         ToolStanding::Off(OffReason::Scope) => ("off", "not covered by the scopes of the token"),
-        ToolStanding::Off(OffReason::NotSetUp(ToolGroup::Memory)) => ("off", "not set up; name a memory_folder"),
-        ToolStanding::Off(OffReason::NotSetUp(ToolGroup::Recipe)) => ("off", "not set up; name a recipe_folder"),
-        ToolStanding::Off(OffReason::NotSetUp(ToolGroup::Script)) => ("off", "not set up; set tools_script"),
-        ToolStanding::Off(OffReason::NotSetUp(_)) => ("off", "not set up"),
+        ToolStanding::Off(OffReason::NotSetUp(missing)) => ("off", needs(missing)),
         ToolStanding::Off(OffReason::NotChosen) => ("off", "not chosen; add it to --tools"),
+    }
+}
+
+fn needs(missing: MissingSetting) -> &'static str {
+    match missing {
+        NO_MEMORY => "not set up; name a memory_folder",
+        NO_SCHEMAS => "not set up; name a schema_folder",
+        NO_RECIPES => "not set up; name a recipe_folder",
+        NO_SCRIPTS => "not set up; switch on tools_script",
+        _ => "not set up",
     }
 }

@@ -18,6 +18,7 @@ mod import_folder;
 mod inspection;
 mod ledger;
 mod listening_process;
+mod model_shelf;
 mod outside;
 mod running_servers;
 mod settings_file;
@@ -52,6 +53,7 @@ pub use inspection::{
 };
 pub use ledger::LedgerHealth;
 pub use listening_process::{ListeningProcess, listening_process};
+pub use model_shelf::{ModelShelf, read_model_file};
 pub use outside::{DemoFolder, ExportFolder, folder_exists, place_within, read_settings, write_private_page};
 pub use running_servers::RunningServer;
 pub use settings_file::{

@@ -2,8 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use lapidary_note::{CanvasKind, Link, LinkKind, LinkPlace, Note, canvas_values};
-use lapidary_vault::{VaultPath, VisibleFiles};
+use lapidary_note::{CanvasKind, Link, LinkForm, LinkKind, LinkPlace, Note, canvas_values};
+use lapidary_vault::{
+    VaultPath, VisibleFiles,
+    links::{LinkFormat, linkpath_for},
+};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -46,6 +49,35 @@ impl LinkWord {
 
 fn is_block(subpath: &str) -> bool {
     subpath.trim_start_matches('#').starts_with('^')
+}
+
+/// A link that is written for a file.
+pub struct NewLink {
+    pub text: String,
+    /// What it names, not encoded.
+    pub target: String,
+}
+
+impl NewLink {
+    /// A link from a note to a file, in this form or, if its name cannot be written in that one, in the other. `None` if
+    /// Obsidian has no link to such a name.
+    pub fn to(
+        files: &VisibleFiles,
+        path: &VaultPath,
+        source: &VaultPath,
+        format: LinkFormat,
+        form: LinkForm,
+        words: &str,
+    ) -> Option<Self> {
+        let other = if form == LinkForm::Wiki { LinkForm::Markdown } else { LinkForm::Wiki };
+        let leads_there = |target: &str| files.resolve(target, source) == Some(path);
+        let written = |form: LinkForm| {
+            let target = linkpath_for(files, path, source, format, form);
+            let text = form.written(&target, words).filter(|_| leads_there(&target))?;
+            Some(Self { text, target })
+        };
+        written(form).or_else(|| written(other))
+    }
 }
 
 /// A link in a note.

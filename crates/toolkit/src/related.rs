@@ -1,11 +1,12 @@
-//! Notes that have to do with a note and are not linked with it: by the notes between them, by tags, by words.
+//! Notes that have to do with a note and are not linked with it: by the notes between them, by tags, by words, by what
+//! they say.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use lapidary_note::count_steps;
 use lapidary_operation::{Context, Reason};
 use lapidary_query::words;
-use lapidary_vault::{PassageSize, RankedPage, RankedQuery, VaultPath, View};
+use lapidary_vault::{CloseNote, NoMeaning, NoteFilter, PassageSize, RankedPage, RankedQuery, VaultPath, View};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -21,6 +22,7 @@ pub enum RelatedBy {
     Links,
     Tags,
     Words,
+    Meaning,
 }
 
 impl RelatedBy {
@@ -29,6 +31,7 @@ impl RelatedBy {
             Self::Links => "links",
             Self::Tags => "tags",
             Self::Words => "words",
+            Self::Meaning => "meaning",
         }
     }
 }
@@ -45,19 +48,52 @@ pub struct RelatedNote {
 const LINK_WEIGHT: f64 = 1.0;
 const TAG_WEIGHT: f64 = 0.8;
 const WORD_WEIGHT: f64 = 0.8;
+const MEANING_WEIGHT: f64 = 1.0;
+/// Notes that are found by meaning.
+const MOST_BY_MEANING: usize = 20;
 /// Words of a title that are searched for, and notes that are found by them.
 const MOST_WORDS: usize = 8;
 const MOST_BY_WORDS: usize = 20;
 /// Shorter words say nothing about a note.
 const SHORTEST_WORD: usize = 3;
 
-/// The most related notes, best first.
+/// The most related notes, best first. Vectors that would have to be made first do not count.
 pub fn find<'n>(
     context: &Context<'_>,
     view: &View,
     walk: &LinkWalk<'n>,
     start: &'n VaultPath,
     most: usize,
+) -> Result<Vec<RelatedNote>, Reason> {
+    let close = close_notes(context, view, start, MOST_BY_MEANING, false)?.unwrap_or_default();
+    find_with(context, view, walk, start, most, &close)
+}
+
+/// The notes that are closest by what they say; why there are none, if that is not known.
+pub fn close_notes(
+    context: &Context<'_>,
+    view: &View,
+    start: &VaultPath,
+    most: usize,
+    patient: bool,
+) -> Result<Result<Vec<CloseNote>, NoMeaning>, Reason> {
+    if !view.has_meaning() {
+        return Ok(Err(NoMeaning::Off));
+    }
+    let found = view
+        .close_notes(start, most, patient, &|| context.cancel.check().is_ok())
+        .map_err(|error| Reason::from_index(&error, context.cancel))?;
+    Ok(found.and_then(|found| found.ok_or(NoMeaning::UnknownWords)))
+}
+
+/// The same with these notes among them.
+pub fn find_with<'n>(
+    context: &Context<'_>,
+    view: &View,
+    walk: &LinkWalk<'n>,
+    start: &'n VaultPath,
+    most: usize,
+    close: &[CloseNote],
 ) -> Result<Vec<RelatedNote>, Reason> {
     // Two links: what both notes link to, or are linked from.
     let around = walk.around(context, start, 2, WalkDirection::Both)?;
@@ -81,6 +117,8 @@ pub fn find<'n>(
         WORD_WEIGHT,
         by_words.into_iter().filter(|(path, _)| !left_out.contains(path.as_str())).collect(),
     );
+    let close = close.iter().map(|note| (note.path.to_string(), note.cosine));
+    put(RelatedBy::Meaning, MEANING_WEIGHT, close.filter(|(path, _)| !left_out.contains(path.as_str())).collect());
     let mut ranked: Vec<(String, Vec<(RelatedBy, f64)>)> = scores.into_iter().collect();
     // A note with several reasons comes before one with a single strong one.
     let total = |reasons: &[(RelatedBy, f64)]| reasons.iter().map(|(_, score)| score).sum::<f64>();
@@ -149,12 +187,12 @@ fn by_words(context: &Context<'_>, view: &View, start: &VaultPath) -> Result<Vec
     let page = RankedPage {
         offset: 0,
         limit: MOST_BY_WORDS,
-        size: PassageSize { context: 0, max_matches: 1 },
+        size: PassageSize { context: 0, max_matches: 1, pieces: 0 },
         room: usize::MAX,
         takes: |_| 0,
     };
     let text = wanted.join(" ");
-    let query = RankedQuery { text: &text, alternatives: &[] };
+    let query = RankedQuery { text: &text, alternatives: &[], filter: NoteFilter::default() };
     let found = view
         .ranked(query, page, &|| context.cancel.check().is_ok())
         .map_err(|error| Reason::from_index(&error, context.cancel))?;

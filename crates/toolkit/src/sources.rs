@@ -12,7 +12,11 @@ use crate::index;
 
 /// The properties of source notes.
 pub const TITLE: &str = "title";
+/// The address that the caller gave. It alone says that two sources are the same: what a page or a text claims of itself
+/// could be the address of another.
 pub const SOURCE: &str = "source";
+/// The address that a page or a text claims for itself.
+pub const CLAIMED: &str = "claimed_source";
 pub const ORIGINAL: &str = "original";
 pub const AUTHOR: &str = "author";
 pub const PUBLISHED: &str = "published";

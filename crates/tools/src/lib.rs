@@ -18,15 +18,15 @@ pub use lapidary_operation::{
     BlockKind, CORE_TOOLS, CallBatch, CallSteps, Cancel, Catalogue, CatalogueEntry, CaughtUnwind, ChangeAuthor,
     CheckedArguments, CheckpointHistory, CommitReport, CompletedValues, ContentBlock, ContentForm, Context, DiskFault,
     Effect, Example, ExampleResult, FileSubscription, FilledPrompt, Interruption, ListedPrompt, MemoryBudget,
-    MemoryLimits, NamedNotes, NoDecoder, NoSuchTool, OffReason, OfferedTools, OmnisearchHit, OmnisearchMatch,
-    OpenedVaults, OperationDeclaration, OwnerGuide, OwnerSettings, PathRefusal, PathRole, Planned, PlannedChange,
-    PluginManifest, ProfileRules, ProfileView, PromptArgument, PromptsSeen, ProposalStep, ReadOperation, ReadPayload,
-    Reason, ReasonKind, RecipeAccess, RelayedCall, RenderedReply, ReplyFacts, ResourceBody, RestOpenNote, RestPayload,
-    RestPeriodic, RestPlace, RestoreReach, RunnableRecipe, ScanLimits, SelectionError, ShareReport, ShownProposal,
-    StepAnswer, StepCalls, StepRefusal, StepsOutcome, StepsPlan, ToolAnswer, ToolGroup, ToolKind, ToolNeeds,
-    ToolSelection, ToolSpec, ToolStanding, VaultChoice, VaultShape, VaultState, VaultSurvey, VaultView, WalkCost,
-    WireFamily, bug, catch_panic, check_arguments, clip_diff, clipped, fence, install_panic_hook, json_text, quote,
-    refusal_data, render_answer, render_change, render_dry_run, render_refusal, uri,
+    MemoryLimits, MissingSetting, NamedNotes, NoDecoder, NoSuchTool, OffReason, OfferedTools, OmnisearchHit,
+    OmnisearchMatch, OpenedVaults, OperationDeclaration, OwnerGuide, OwnerSettings, PathRefusal, PathRole, Planned,
+    PlannedChange, PluginManifest, ProfileRules, ProfileView, PromptArgument, PromptsSeen, ProposalStep, ReadOperation,
+    ReadPayload, Reason, ReasonKind, RecipeAccess, RelayedCall, RenderedReply, ReplyFacts, ResourceBody, RestOpenNote,
+    RestPayload, RestPeriodic, RestPlace, RestoreReach, RunnableRecipe, ScanLimits, SelectionError, ShareReport,
+    ShownProposal, StepAnswer, StepCalls, StepRefusal, StepsOutcome, StepsPlan, ToolAnswer, ToolGroup, ToolKind,
+    ToolNeeds, ToolSelection, ToolSpec, ToolStanding, VaultChoice, VaultShape, VaultState, VaultSurvey, VaultView,
+    WalkCost, WireFamily, bug, catch_panic, check_arguments, clip_diff, clipped, fence, install_panic_hook, json_text,
+    quote, refusal_data, render_answer, render_change, render_dry_run, render_refusal, uri,
 };
 pub use lapidary_toolkit::{lost_blocks, naming::is_bare_name, recipes, schema, upkeep};
 pub use operations::{
@@ -39,4 +39,4 @@ pub use prompts::prompts;
 pub use resources::{
     FIXED_RESOURCES, FileTemplate, FixedResource, JSON, ResourceUri, VaultResource, media_type, shown_capabilities,
 };
-pub use tools::{TOOL_SET, TOOLS};
+pub use tools::{NO_MEMORY, NO_RECIPES, NO_SCHEMAS, NO_SCRIPTS, TOOL_SET, TOOLS};

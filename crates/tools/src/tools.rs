@@ -10,10 +10,17 @@ pub(crate) mod skill;
 mod vault;
 
 use lapidary_operation::{
-    ActionEntry, AgentEntry, AnyTool, BatchedEntry, ReadEntry, RelayEntry, StepsEntry, ToolSet, WriteEntry,
+    ActionEntry, AgentEntry, AnyTool, BatchedEntry, MissingSetting, ReadEntry, RelayEntry, StepsEntry, ToolSet,
+    WriteEntry,
 };
 
 use crate::{definitions::definition, operations::INTERNAL};
+
+/// The settings that some tools cannot do without.
+pub const NO_MEMORY: MissingSetting = MissingSetting { key: "memory_folder", needed_by: "memory" };
+pub const NO_SCHEMAS: MissingSetting = MissingSetting { key: "schema_folder", needed_by: "schema_save" };
+pub const NO_RECIPES: MissingSetting = MissingSetting { key: "recipe_folder", needed_by: "recipe" };
+pub const NO_SCRIPTS: MissingSetting = MissingSetting { key: "tools_script", needed_by: "script" };
 
 /// All tools, by group, in the order in which clients and the reference list them.
 pub const TOOLS: &[&dyn AnyTool] = &[
@@ -57,6 +64,10 @@ pub const TOOLS: &[&dyn AnyTool] = &[
     &ReadEntry(vault::graph_neighbors::GraphNeighbors),
     &ReadEntry(vault::graph_path::GraphPath),
     &ReadEntry(vault::vault_health_check::VaultHealthCheck),
+    &ReadEntry(vault::semantic_search::SemanticSearch),
+    &ReadEntry(vault::answer_context::AnswerContext),
+    &ReadEntry(vault::related_notes::RelatedNotes),
+    &ReadEntry(vault::duplicates_find::DuplicatesFind),
     &ReadEntry(vault::search_content::SearchContent),
     &ReadEntry(vault::search::SearchTool),
     &WriteEntry(edit::obsidian_write_note::ObsidianWriteNote),
@@ -98,6 +109,7 @@ pub const TOOLS: &[&dyn AnyTool] = &[
     &WriteEntry(edit::attachment_add::AttachmentAdd),
     &WriteEntry(edit::zip_extract::ZipExtract),
     &WriteEntry(edit::source_ingest::SourceIngest),
+    &WriteEntry(edit::link_suggest::LinkSuggest),
     &WriteEntry(edit::tag_rename::TagRename),
     &WriteEntry(edit::regex_replace::RegexReplace),
     &WriteEntry(edit::vault_health_fix::VaultHealthFix),

@@ -22,7 +22,10 @@ pub use lapidary_index::{
     Backlink, DatedTask, Digest, FileEntry, FileRow, IndexError, NoteRows, SAVED_FROM, ScanBudget, ScanHit, ScanPlace,
     ScanStop, ScanWindow, ScannedNotes, SeenLines, VaultRows, VisibleFiles, VisibleNotes, day_number, links,
 };
-pub use lapidary_search::{PassageSize, RankedNote, RankedNotes, RankedPage, RankedQuery};
+pub use lapidary_search::{
+    CloseNote, KeptVectors, MeaningState, NearPassage, NoMeaning, NoteFilter, NotePiece, PassageSize, RankedBy,
+    RankedNote, RankedNotes, RankedPage, RankedQuery,
+};
 pub use lapidary_store::posix::ImportFolder;
 pub use lapidary_store::{
     Change, ChangeDiff, ChangeSet, CommitError, ContentGuard, ElapsedTime, File, FileChange, FolderNames, GlobError,
@@ -44,12 +47,12 @@ pub mod store {
         bound_kept_memory, give_back_memory, maintenance,
         posix::{
             ApprovalQueue, ApprovalState, ApprovedRecipes, CacheFile, CacheRow, DemoFolder, DiskFacts, ExportFolder,
-            FileSample, FolderStore, InspectionLimits, LedgerHealth, LogFile, LogTail, NamesAlike, PosixBackend,
-            REST_CERTIFICATE, REST_KEY, RotatedFile, RunningServer, SavedState, SecondNames, SettingsFile, StateFolder,
-            StateProblem, StepObserver, SyncTool, SystemTrash, VaultInspection, WaitingName, WatchRoom, disk_facts,
-            folder_exists, inspect_vault, is_around, is_ours_alone, is_same_file, is_there, listening_process,
-            open_state_database, open_to_others, place_within, read_settings, remove_state, state_contents, watch_room,
-            write_private_page,
+            FileSample, FolderStore, InspectionLimits, LedgerHealth, LogFile, LogTail, ModelShelf, NamesAlike,
+            PosixBackend, REST_CERTIFICATE, REST_KEY, RotatedFile, RunningServer, SavedState, SecondNames,
+            SettingsFile, StateFolder, StateProblem, StepObserver, SyncTool, SystemTrash, VaultInspection, WaitingName,
+            WatchRoom, disk_facts, folder_exists, inspect_vault, is_around, is_ours_alone, is_same_file, is_there,
+            listening_process, open_state_database, open_to_others, place_within, read_model_file, read_settings,
+            remove_state, state_contents, watch_room, write_private_page,
         },
     };
 }

@@ -3,12 +3,17 @@
 use std::{thread, time::Duration};
 
 use lapidary_index::{GoOn, IndexError};
-use lapidary_search::{RankedNotes, RankedPage, RankedQuery, build_aside, search_by_scan};
+use lapidary_search::{
+    CloseNote, MeaningState, NoMeaning, RankedBy, RankedNotes, RankedPage, RankedQuery, build_aside, embed_aside,
+    search_by_scan,
+};
 
-use crate::{ElapsedTime, View};
+use crate::{ElapsedTime, VaultPath, View, VisibleFiles};
 
-/// A search that is answered by a scan has waited this long for the index, which knows more.
+/// A search that is answered by a scan has waited this long for the index, which knows more; one by words, for vectors.
 const PATIENCE: Duration = Duration::from_millis(300);
+/// And one by meaning alone this long.
+const LONG_PATIENCE: Duration = Duration::from_secs(20);
 const LOOK_AGAIN: Duration = Duration::from_millis(5);
 
 impl View {
@@ -21,22 +26,118 @@ impl View {
         go_on: GoOn<'_>,
     ) -> Result<RankedNotes, IndexError> {
         let query = query.into();
-        // A vault without a state folder is small, or its owner is in no hurry.
-        if !self.is_planned()
-            && self.live.is_cached()
-            && !self.waits_for_index
+        if self.may_scan()
             && let Some(found) = self.ranked_by_scan(query, page, go_on)?
         {
             return Ok(found);
         }
+        self.search.ranked(self.to_rank(go_on)?, query, page, go_on)
+    }
+
+    /// The same by meaning, or by both. By both, the first answers of a large vault are by words alone, until vectors
+    /// of its notes are made; by meaning, they are waited for.
+    pub fn ranked_by<'q>(
+        &self,
+        by: RankedBy,
+        query: impl Into<RankedQuery<'q>>,
+        page: RankedPage,
+        go_on: GoOn<'_>,
+    ) -> Result<RankedNotes, IndexError> {
+        let query = query.into();
+        // Why it is by words alone is the same whether or not anything is made.
+        if by == RankedBy::Words || self.search.embedded(query).is_err() {
+            let found = self.ranked(query, page, go_on)?;
+            return Ok(RankedNotes {
+                no_meaning: self.search.embedded(query).err().filter(|_| by != RankedBy::Words),
+                ..found
+            });
+        }
+        // Nothing else answers it, so it waits; what is made in the background meanwhile is kept if it waits in vain.
+        if by == RankedBy::Meaning && self.may_scan() {
+            let files = self.to_rank(go_on)?;
+            if !self.wait_for_vectors(files, LONG_PATIENCE, go_on)? {
+                let nothing = RankedPage { limit: 0, ..page };
+                let found = self.ranked(query, nothing, go_on)?;
+                let not_ready = NoMeaning::NotReady(self.search.meaning().share(files));
+                return Ok(RankedNotes { total: 0, no_meaning: Some(not_ready), ..found });
+            }
+        }
+        if by == RankedBy::Hybrid && self.may_scan() {
+            let scanned = self.ranked_by_scan(query, page, go_on)?;
+            let files = self.files(go_on)?;
+            if !self.wait_for_vectors(files, PATIENCE, go_on)? {
+                let found = scanned.map_or_else(|| self.ranked(query, page, go_on), Ok)?;
+                return Ok(RankedNotes {
+                    no_meaning: Some(NoMeaning::NotReady(self.search.meaning().share(files))),
+                    ..found
+                });
+            }
+            // The vectors are there, and the index of words is not.
+            if let Some(found) = scanned {
+                return Ok(RankedNotes { no_meaning: Some(NoMeaning::NotReady(100)), ..found });
+            }
+        }
+        self.search.ranked_by(by, self.to_rank(go_on)?, query, page, go_on)
+    }
+
+    /// The notes that are closest to a note by what they say, best first; `None` if that is not known. With `patient`, vectors
+    /// that have to be made are waited for.
+    pub fn close_notes(
+        &self,
+        path: &VaultPath,
+        most: usize,
+        patient: bool,
+        go_on: GoOn<'_>,
+    ) -> Result<Result<Option<Vec<CloseNote>>, NoMeaning>, IndexError> {
+        let files = self.to_rank(go_on)?;
+        let patience = if patient { LONG_PATIENCE } else { PATIENCE };
+        if self.search.meaning().is_on() && self.may_scan() && !self.wait_for_vectors(files, patience, go_on)? {
+            return Ok(Err(NoMeaning::NotReady(self.search.meaning().share(files))));
+        }
+        self.search.close_notes(files, path, most, go_on).map(Ok)
+    }
+
+    /// Whether the owner wants a search by meaning.
+    pub fn has_meaning(&self) -> bool {
+        self.search.meaning().is_on()
+    }
+
+    /// How far the vectors of the notes are that the caller sees; `None` if nobody has needed any.
+    pub fn meaning_state(&self, go_on: GoOn<'_>) -> Result<Option<MeaningState>, IndexError> {
+        Ok(self.search.meaning().state(self.files(go_on)?))
+    }
+
+    /// Whether a scan may answer. A vault without a state folder is small, or its owner is in no hurry.
+    fn may_scan(&self) -> bool {
+        !self.is_planned() && self.live.is_cached() && !self.waits_for_index
+    }
+
+    /// The files, with what a ranked search needs of each.
+    fn to_rank(&self, go_on: GoOn<'_>) -> Result<&VisibleFiles, IndexError> {
         if self.is_planned() || self.scope.shows_all_of_the_index() {
-            return self.search.ranked(self.notes(go_on)?, query, page, go_on);
+            return Ok(self.notes(go_on)?);
         }
         let files = self.files(go_on)?;
         if !self.search.is_ready(files) {
             self.live.digest_shown(files, go_on)?;
         }
-        self.search.ranked(files, query, page, go_on)
+        Ok(files)
+    }
+
+    /// Whether vectors can be had without a long wait. Otherwise they are made in the background.
+    fn wait_for_vectors(&self, files: &VisibleFiles, patience: Duration, go_on: GoOn<'_>) -> Result<bool, IndexError> {
+        let asked = ElapsedTime::start();
+        if self.search.meaning().is_near(files) {
+            return Ok(true);
+        }
+        embed_aside(&self.search, files);
+        while self.search.meaning().is_building() && asked.elapsed() < patience {
+            if !go_on() {
+                return Err(IndexError::Stopped);
+            }
+            thread::sleep(LOOK_AGAIN);
+        }
+        Ok(self.search.meaning().is_near(files))
     }
 
     /// `None` if the index exists, or will soon, or has to be waited for.
@@ -56,7 +157,7 @@ impl View {
         let found = search_by_scan(&self.search, files, query, page, go_on)?;
         build_aside(&self.search, files);
         let waits = || found.total == 0 || asked.elapsed() < PATIENCE;
-        while self.search.is_building() && waits() {
+        while self.search.is_indexing() && waits() {
             if !go_on() {
                 return Err(IndexError::Stopped);
             }

@@ -3,9 +3,10 @@
 use std::{sync::Arc, time::SystemTime};
 
 use lapidary_index::{IndexCache, VaultIndex};
+use lapidary_meaning::ModelChoice;
 use lapidary_note::ContentHash;
 use lapidary_query::nearest;
-use lapidary_search::{RankedIndexCache, SegmentCache};
+use lapidary_search::{KeptVectors, MeaningKeeper, RankedIndexCache, SegmentCache};
 use lapidary_store::{
     Backend, Capabilities, InnerVault, KEYS_LAST, LONGEST_KEPT_REPLY, LedgerError, PathPrefix, Policy, RulesError,
     Scope, ScopeCache, StoreError, Turn, TurnError, UnmatchedRule, VaultLimits, VaultNews, VaultPath,
@@ -75,7 +76,9 @@ impl Vault {
         policy: Policy,
         limits: VaultLimits,
     ) -> Self {
-        let search = RankedIndexCache::new(cache.as_ref().map(|cache| SegmentCache::new(cache.for_segments())));
+        let meaning = MeaningKeeper::new(cache.as_ref().map(CacheFile::for_vectors), limits.max_vector_bytes);
+        let search =
+            RankedIndexCache::new(cache.as_ref().map(|cache| SegmentCache::new(cache.for_segments())), meaning);
         // Folders that are never read need not be watched or indexed either.
         let skip_folders = policy.skip_folders.clone();
         let live = VaultIndex::new(Arc::clone(&backend), skip_folders, limits, cache.map(IndexCache::new));
@@ -86,6 +89,13 @@ impl Vault {
     /// A ranked search waits for the index, however long that takes: for one-time callers.
     pub fn waiting_for_index(self, waits_for_index: bool) -> Self {
         Self { waits_for_index, ..self }
+    }
+
+    /// The same vault, with the model that the owner chose for its search by meaning.
+    #[must_use]
+    pub fn with_model(self, choice: ModelChoice) -> Self {
+        self.search.meaning().choose(choice);
+        self
     }
 
     /// The same vault with others in its folders: what they close is closed through this one too.
@@ -224,6 +234,11 @@ impl Vault {
             (nearest.filter(|_| !wanted.contains(['*', '?', '['])).map(str::to_owned), rule)
         };
         Ok(unmatched.into_iter().map(with_nearest).map(|(nearest, rule)| (rule, nearest)).collect())
+    }
+
+    /// What is kept for the search by meaning, for the owner; `None` if it is off.
+    pub fn kept_vectors(&self) -> Option<KeptVectors> {
+        self.search.meaning().kept()
     }
 
     /// The progress of work on an index, in per cent, if it takes a while.

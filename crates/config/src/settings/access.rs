@@ -54,7 +54,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         flag: None,
         default: ShownDefault::Words("none"),
         doc: "Notes that are sources wherever they are: those with a tag, like `#source`, or a value of a property, like \
-              `status=final`.",
+              `status=final`. A note whose properties cannot be read counts as one.",
         apply: |draft, given| source_marks(&given.raw).map(|marks| draft.config.access.source_marks = marks),
     },
     Setting {

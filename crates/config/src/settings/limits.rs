@@ -78,6 +78,17 @@ pub(super) const SETTINGS: &[Setting] = &[
         apply: |draft, given| number(&given.raw, 0..=u64::MAX).map(|most| draft.config.limits.text_memory_bytes = most),
     },
     Setting {
+        key: Some("limits.meaning_memory_bytes"),
+        variable: Some("LAPIDARY_MEANING_MEMORY_BYTES"),
+        flag: None,
+        default: ShownDefault::Value("268435456"),
+        doc: "How much memory a vault's vectors may take, for the search by meaning: about half a gigabyte of text fits \
+              into the default, and the notes changed last come first. 0 switches the search by meaning off.",
+        apply: |draft, given| {
+            number(&given.raw, 0..=u64::MAX).map(|most| draft.config.limits.meaning_memory_bytes = most)
+        },
+    },
+    Setting {
         key: Some("limits.checkpoint_days"),
         variable: Some("LAPIDARY_CHECKPOINT_DAYS"),
         flag: None,

@@ -1,6 +1,8 @@
 //! What the owner says about the notes of the vaults.
 
-use crate::model::GuideChoice;
+use lapidary_vault::store::ModelShelf;
+
+use crate::model::{Config, GuideChoice};
 use crate::prefixes::one_path;
 use crate::raw::RawValue;
 use crate::refused::ConfigRefusal;
@@ -46,6 +48,22 @@ pub(super) const SETTINGS: &[Setting] = &[
         doc: "The folder of the vaults in which `source_ingest` makes notes.",
         apply: |draft, given| {
             draft.config.sources = one_path(given.raw.text()?)?;
+            Ok(())
+        },
+    },
+    Setting {
+        key: Some("model"),
+        variable: Some("LAPIDARY_MODEL"),
+        flag: None,
+        default: ShownDefault::Value(Config::BUNDLED_MODEL),
+        doc: "The model that finds notes by meaning: `english` is in the program, others are added with `lapidary model add` and chosen \
+              with `lapidary model use`. One that cannot be read is named in a warning, and `english` is used.",
+        apply: |draft, given| {
+            let name = given.raw.text()?;
+            if !ModelShelf::is_name(name) {
+                return Err(ConfigRefusal::NotModel { value: name.to_owned() });
+            }
+            draft.config.model = name.to_owned();
             Ok(())
         },
     },

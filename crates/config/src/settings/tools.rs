@@ -105,7 +105,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         flag: None,
         default: ShownDefault::Words("none"),
         doc: "A folder of the vaults, like `Schemas`, whose notes say what properties and headings the notes of a type have. \
-              Every change is checked against them, and a change of a schema needs approval.",
+              Every change is checked against them, and a change of a schema needs approval. Without it, `schema_save` is off.",
         apply: |draft, given| vault_folder(&given.raw).map(|folder| draft.config.schemas = folder),
     },
     Setting {

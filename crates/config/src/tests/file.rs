@@ -32,6 +32,7 @@ recipe_folder = "Recipes"
 tools_script = true
 guide_note = "Meta/Guide"
 sources_folder = "Read/"
+model = "minilm"
 schema_folder = "Schemas"
 import_folder = "~/Scans"
 pending_approvals = false
@@ -91,6 +92,7 @@ max_change_bytes = 9
 max_reply_bytes = 4_096
 memory_bytes = 11
 text_memory_bytes = 5
+meaning_memory_bytes = 12
 checkpoint_days = 3
 checkpoint_bytes = 8
 max_files_scanned = 6
@@ -182,6 +184,7 @@ sampled = 0.25
     assert_eq!((config.transport, config.repetition.noticed), (Transport::Http, false));
     assert_eq!(config.state_dir, Path::new("/home/me/state"));
     assert_eq!(config.schemas.as_deref(), Some("Schemas"));
+    assert_eq!(config.model, "minilm");
     assert_eq!(config.upkeep.index_notes, ["Projects/Index.md", "Areas/README.md"]);
     assert_eq!(config.upkeep.log_note.as_deref(), Some("Log.md"));
     assert_eq!((config.access.source_paths, config.access.source_marks.len()), (vec!["Sources".to_owned()], 2));
@@ -226,6 +229,7 @@ sampled = 0.25
     assert_eq!((config.limits.max_files_scanned, config.limits.max_bytes_read), (6, 7));
     assert_eq!(config.limits.max_bulk_ops, 8);
     assert_eq!((config.limits.text_memory_bytes, config.limits.checkpoint_bytes), (5, 8));
+    assert_eq!(config.limits.meaning_memory_bytes, 12);
     assert_eq!(config.limits.checkpoint_age, Duration::from_secs(3 * 24 * 60 * 60));
     assert_eq!((config.http.port, config.http.body.bytes), (8080, None));
     assert_eq!(config.http.session_mode, SessionMode::Stateless);

@@ -111,6 +111,7 @@ fn the_defaults_are_those_of_the_product() {
         guide: GuideChoice::Usual,
         folders: std::collections::BTreeMap::new(),
         sources: "Sources".into(),
+        model: "english".into(),
         schemas: None,
         upkeep: UpkeepConfig::default(),
         imports: None,
@@ -126,6 +127,7 @@ fn the_defaults_are_those_of_the_product() {
             ask_timeout: Duration::from_millis(300_000),
             audit_max_bytes: 5_000_000,
             text_memory_bytes: 536_870_912,
+            meaning_memory_bytes: 268_435_456,
             checkpoint_age: Duration::from_secs(90 * 24 * 60 * 60),
             checkpoint_bytes: 1024 * 1024 * 1024,
             max_files_scanned: 0,
@@ -213,6 +215,7 @@ fn numbers_are_read_and_their_limits_are_named() {
     assert_eq!(with("LAPIDARY_MAX_CHANGE_BYTES", "9").limits.max_change_bytes, 9);
     assert_eq!(with("LAPIDARY_MEMORY_BYTES", "11").limits.memory_bytes, 11);
     assert_eq!(with("LAPIDARY_TEXT_MEMORY_BYTES", "0").limits.text_memory_bytes, 0);
+    assert_eq!(with("LAPIDARY_MEANING_MEMORY_BYTES", "0").limits.meaning_memory_bytes, 0);
     assert!(!with("OBSIDIAN_DELETE_ELICITATION", "false").ask_before_deleting);
     assert_eq!(with("LAPIDARY_CHECKPOINT_DAYS", "2").limits.checkpoint_age, Duration::from_secs(2 * 24 * 60 * 60));
     assert_eq!(with("LAPIDARY_CHECKPOINT_BYTES", "7").limits.checkpoint_bytes, 7);
@@ -673,4 +676,12 @@ fn marks_of_sources_are_tags_or_values() {
     assert_eq!(with("LAPIDARY_SOURCE_MARKS", "#source, status=final").access.source_marks.len(), 2);
     assert_holds(&refusal("LAPIDARY_SOURCE_MARKS", "source"), &["'source'", "#source"]);
     assert_holds(&refusal("LAPIDARY_LOG_NOTE", "a, b"), &["one note", "several"]);
+}
+
+#[test]
+fn a_model_has_the_name_of_a_folder() {
+    assert_eq!(with("LAPIDARY_MODEL", "all-minilm-l6-v2").model, "all-minilm-l6-v2");
+    for wrong in ["../secrets", ".hidden", "Two Words", "a/b"] {
+        assert_holds(&refusal("LAPIDARY_MODEL", wrong), &[wrong, "lapidary model list"]);
+    }
 }

@@ -5,7 +5,7 @@ use std::{fmt::Write as _, ops::Range};
 use super::{
     EditError, EditResult, PropertyEdit, PropertyError, PropertyPath, TextChange, outline::same_frame, preview,
 };
-use crate::{Document, Link, LinkDefinition, LinkKind, YamlValue};
+use crate::{Document, Link, LinkDefinition, LinkKind, Note, YamlValue};
 
 mod kept;
 mod relocate;
@@ -151,6 +151,52 @@ fn change(text: &str, link: &LinkRetarget<'_>) -> Result<TextChange, EditError> 
         LinkForm::Markdown if target.contains(['#', ':']) => Err(bad()),
         LinkForm::Markdown => in_destination(text, &link.destination, &link.path, target).ok_or_else(outside),
     }
+}
+
+impl LinkForm {
+    /// A new link to a path (not encoded) that stays a link wherever it is put; a Markdown link shows these words. `None`
+    /// where this form cannot name the path: a wiki link has no escapes.
+    pub fn written(self, target: &str, words: &str) -> Option<String> {
+        let (before, after) = match self {
+            // A comment or code that begins in a name would swallow what follows it.
+            Self::Wiki if target.contains('`') || target.contains("%%") => return None,
+            Self::Wiki => ("[[".to_owned(), "]]"),
+            Self::Markdown => (format!("[{}](", literal_words(words)), ")"),
+        };
+        let (text, path) = (format!("{before}x{after}"), before.len()..before.len() + 1);
+        let link = LinkRetarget { form: self, destination: path.clone(), path, target, alias: None };
+        // Only Markdown gets here with one.
+        let destination = change(&text, &link).ok()?.text.replace('`', "%60");
+        let text = format!("{before}{destination}{after}");
+        // Judged as it will be read.
+        let note = Note::parse(&text);
+        let is_it = |link: &Link| link.span == (0..text.len()) && link.target(&text) == target;
+        matches!(&note.links[..], [link] if is_it(link)).then(|| text.clone())
+    }
+}
+
+/// Words on one line that are read as they are written: no link, tag, comment, code, block id or HTML begins in them.
+pub fn literal_words(words: &str) -> String {
+    let (mut written, mut before) = (String::with_capacity(words.len()), ' ');
+    let mut rest = words.chars().peekable();
+    while let Some(c) = rest.next() {
+        let escape = match c {
+            '\\' | '`' | '[' | ']' | '|' => true,
+            '<' => rest.peek().is_some_and(|next| !next.is_whitespace()),
+            // Only at the start of a word do these mean something.
+            '#' | '^' => before.is_whitespace(),
+            // Only doubled.
+            '%' | '=' | '~' => before == c,
+            _ => false,
+        };
+        if escape {
+            written.push('\\');
+        }
+        // A break would end the line, and what follows would be read as Markdown again.
+        written.push(if c.is_control() { ' ' } else { c });
+        before = c;
+    }
+    written
 }
 
 /// New text for part of a Markdown destination, encoded as necessary.

@@ -7,6 +7,7 @@ use lapidary_vault::PathDenied;
 
 use super::{ArgumentProblem, DiskFault, OfferedTools, PathRefusal};
 use crate::{
+    catalogue::OffReason,
     quote::{Prose, Quoted, quoted, quoted_list},
     successor,
 };
@@ -27,6 +28,24 @@ pub(super) fn arguments(tool: Quoted<'_>, problems: &[&ArgumentProblem], offered
         }
         None => format!("Compare the call with the input schema of {tool}."),
     }
+}
+
+pub(super) fn tool_off(off: &OffReason) -> String {
+    let hint = match off {
+        OffReason::ReadOnly => "Only reading is possible. Tell the user what you would have changed.",
+        OffReason::Commands => "Tell the user what you wanted to do. The owner can set OBSIDIAN_ENABLE_COMMANDS=true.",
+        OffReason::OwnFolders => "Tell the user what you wanted to do in Obsidian.",
+        OffReason::Excluded | OffReason::NotChosen | OffReason::Profile | OffReason::Scope => {
+            "Use another tool, or ask the user to enable it."
+        }
+        OffReason::NotSetUp(missing) if !missing.key.ends_with("_folder") => {
+            return format!("Use other tools, or ask the user to switch on the setting `{}`.", missing.key);
+        }
+        OffReason::NotSetUp(missing) => {
+            return format!("Ask the user to name a folder for it: the setting `{}`.", missing.key);
+        }
+    };
+    hint.to_owned()
 }
 
 pub(super) fn unknown_tool(name: Quoted<'_>, nearest: Option<Quoted<'_>>, offered: &OfferedTools<'_>) -> String {

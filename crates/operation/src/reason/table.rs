@@ -23,7 +23,6 @@ use crate::{
     app_bridge::{AppFault, AppNeed},
     bug::Bug,
     catalogue::OffReason,
-    declaration::ToolGroup,
     quote::{InWords, Prose, quoted},
     uri::{of_file, of_path},
     vault_shape::ShapeProblem,
@@ -57,16 +56,7 @@ reasons! { |offered|
         kind: ReasonKind::ToolDisabled,
         message: format!("{tool} is switched off{}.", words::why_off(off)),
         data: json!({ "tool": tool }),
-        hint: match off {
-            OffReason::ReadOnly => "Only reading is possible. Tell the user what you would have changed.",
-            OffReason::Commands => "Tell the user what you wanted to do. The owner can set OBSIDIAN_ENABLE_COMMANDS=true.",
-            OffReason::OwnFolders => "Tell the user what you wanted to do in Obsidian.",
-            OffReason::Excluded | OffReason::NotChosen | OffReason::Profile | OffReason::Scope => "Use another tool, or ask the user to enable it.",
-            OffReason::NotSetUp(ToolGroup::Memory) => "Ask the user to name a folder for memories: the setting `memory_folder`.",
-            OffReason::NotSetUp(ToolGroup::Recipe) => "Ask the user to name a folder for recipes: the setting `recipe_folder`.",
-            OffReason::NotSetUp(ToolGroup::Script) => "Make the calls one by one, or ask the user to set `tools_script = true`.",
-            OffReason::NotSetUp(_) => "Use another tool, or ask the user to set it up.",
-        },
+        hint: advice::tool_off(off),
     }
     /// In the words of the original: the missing scope is not named.
     InsufficientScope { tool: String } => {
@@ -154,14 +144,6 @@ reasons! { |offered|
             true => "Correct its property `schema`. `schema_infer` shows one in the right form.",
             false => "Correct its property `schema`.",
         },
-    }
-    /// The tool is off, as it has no place to write to.
-    SchemasOff { tool: &'static str } => {
-        kinds: [],
-        kind: ReasonKind::ToolDisabled,
-        message: format!("{tool} is off: the owner has named no folder for schemas."),
-        data: json!({ "tool": tool }),
-        hint: "Ask the user to set `schema_folder` in the server's settings.",
     }
     RecipeMissing { name: String, nearest: Option<String> } => {
         kinds: [RecipeMissing("recipe_missing", -32001, "NOT_FOUND", "There is no recipe of that name that the caller may read.")],
@@ -366,6 +348,21 @@ reasons! { |offered|
         message: "No note is open in Obsidian.",
         data: json!({}),
         hint: "Ask the user which note they mean and give its path.",
+    }
+    /// There are no vectors yet, and the call is about nothing else.
+    MeaningNotReady { done: usize } => {
+        kinds: [MeaningNotReady("meaning_not_ready", -32000, "BUSY_TRY_AGAIN", "The search by meaning is still being prepared; nothing was searched.")],
+        kind: ReasonKind::MeaningNotReady,
+        message: format!("The index of meanings is being made: {done} % are done. Nothing was searched."),
+        data: json!({ "done_percent": done }),
+        hint: "Ask again in a moment, or search by words.",
+    }
+    MeaningOff => {
+        kinds: [MeaningOff("meaning_off", -32005, "PERMISSION_DENIED", "The owner has switched the search by meaning off.")],
+        kind: ReasonKind::MeaningOff,
+        message: "The owner has switched the search by meaning off.",
+        data: json!({}),
+        hint: "Search by words.",
     }
     AppUnavailable { fault: AppFault, need: AppNeed } => {
         kinds: [

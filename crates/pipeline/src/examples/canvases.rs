@@ -27,8 +27,14 @@ fn is_sound(canvas: &Value) {
     for (number, card) in cards.iter().enumerate() {
         assert!(!cards[..number].iter().any(|other| overlap(place(other), place(card))), "{card}");
     }
+    let holds = |[ax, ay, aw, ah]: [i64; 4], [bx, by, bw, bh]: [i64; 4]| {
+        ax <= bx && bx + bw <= ax + aw && ay <= by && by + bh <= ay + ah
+    };
     for (number, group) in groups.iter().enumerate() {
         assert!(!groups[..number].iter().any(|other| overlap(place(other), place(group))), "{group}");
+        let is_whole = |card: &&Value| !overlap(place(group), place(card)) || holds(place(group), place(card));
+        assert!(cards.iter().all(is_whole), "{group}");
+        assert!(cards.iter().any(|card| holds(place(group), place(card))), "an empty group: {group}");
     }
     let ids: HashSet<&str> = list(canvas, "nodes").iter().map(|node| node["id"].as_str().unwrap()).collect();
     assert_eq!(ids.len(), groups.len() + cards.len(), "ids are different");

@@ -161,3 +161,36 @@ fn callers_keep_up_only_what_they_may_change() {
     let lines = format!("{START}\n- [[Hidden]]\n- [[Newer]]\n{END}\n");
     assert_eq!(server.text("Projects/Index.md"), lines, "lines about other notes stay");
 }
+
+#[test]
+fn names_and_descriptions_forge_no_links_in_an_index() {
+    let server = indexed(&[
+        ("Projects/a]] [[Secret.md", "x\n"),
+        ("Projects/b|c.md", "x\n"),
+        ("Projects/d#e.md", "x\n"),
+        ("Projects/f^g.md", "x\n"),
+        ("Projects/h`i.md", "x\n"),
+        ("Projects/j%%k.md", "x\n"),
+        ("Projects/l.md", "---\ndescription: \"see [[Secret]] %% #tag `\"\n---\n"),
+        ("Projects/m.md", "---\ndescription: \"one\\ntwo | three\"\n---\n"),
+        ("Secret.md", "x\n"),
+    ]);
+    server.done("file_create", made("Projects/z.md", "x\n"));
+    let list = |lines: &str| format!("{START}\n{lines}{END}\n");
+    let lines = "- [a\\]\\] \\[\\[Secret](a]]%20[[Secret.md)\n- [b\\|c](b%7Cc.md)\n- [f^g](f^g.md)\n- [h\\`i](h%60i.md)\n\
+                 - [j%\\%k](j%25%25k.md)\n- [[l]]: see \\[\\[Secret\\]\\] %\\% \\#tag \\`\n- [[m]]: one two \\| three\n- [[z]]\n";
+    assert_eq!(server.text("Projects/Index.md"), list(lines));
+    let links = server.done("links_get", json!({ "file": "Secret.md", "direction": "backlinks" }));
+    assert!(!links.to_string().contains("Index"), "{links:#}");
+    // Each line is known again, so a second change adds nothing twice.
+    server.done("file_append", json!({ "file": "Projects/a]] [[Secret.md", "content": "y\n" }));
+    server.done("file_append", json!({ "file": "Projects/d#e.md", "content": "y\n" }));
+    assert_eq!(server.text("Projects/Index.md"), list(lines));
+    server.done("obsidian_manage_frontmatter", json!({
+        "target": { "type": "path", "path": "Projects/m.md" }, "operation": "set", "key": "description", "value": "four",
+    }));
+    assert_eq!(server.text("Projects/Index.md"), list(&lines.replace("one two \\| three", "four")));
+    server.done("file_delete", json!({ "file": "Projects/a]] [[Secret.md" }));
+    let rest = lines.replace("one two \\| three", "four");
+    assert_eq!(server.text("Projects/Index.md"), list(rest.split_once('\n').unwrap().1));
+}

@@ -16,8 +16,16 @@ const SHORTEST_BEGINNING: usize = 2;
 
 /// The numbers of its words start with `first`.
 pub(super) fn parse(text: &str, first: usize) -> SearchQuery {
-    let mut parser =
-        QueryParser { text, at: 0, depth: 0, words: first, last_loose: None, no_expressions: Vec::new(), cut: false };
+    let mut parser = QueryParser {
+        text,
+        at: 0,
+        depth: 0,
+        words: first,
+        last_loose: None,
+        no_expressions: Vec::new(),
+        cut: false,
+        free_text: String::new(),
+    };
     let mut nodes = Vec::new();
     // No text is refused: what cannot be read as an operator is words.
     while parser.at < text.len() {
@@ -25,12 +33,12 @@ pub(super) fn parse(text: &str, first: usize) -> SearchQuery {
         // An unmatched closing bracket.
         parser.at += 1;
     }
-    let QueryParser { words, no_expressions, cut, .. } = parser;
+    let QueryParser { words, no_expressions, cut, free_text, .. } = parser;
     let mut root = flat(nodes);
     if let QueryNode::All(nodes) = &mut root {
         leave_out_function_words(nodes);
     }
-    let mut query = SearchQuery { root, words, no_expressions, cut };
+    let mut query = SearchQuery { root, words, no_expressions, cut, free_text };
     if let Some(last) = parser.last_loose {
         open(&mut query.root, last);
     }
@@ -98,6 +106,7 @@ struct QueryParser<'t> {
     last_loose: Option<usize>,
     no_expressions: Vec<String>,
     cut: bool,
+    free_text: String,
 }
 
 impl<'t> QueryParser<'t> {
@@ -346,6 +355,12 @@ impl<'t> QueryParser<'t> {
             return nothing;
         }
         self.words += 1;
+        if !setting.excluded {
+            if !self.free_text.is_empty() {
+                self.free_text.push(' ');
+            }
+            self.free_text.push_str(trimmed);
+        }
         words.exact = quoted || setting.excluded || setting.match_case;
         words.open |= starred;
         let long = words.terms.last().is_some_and(|term| term.chars().count() >= SHORTEST_BEGINNING);

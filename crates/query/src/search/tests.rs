@@ -165,3 +165,26 @@ fn alternatives_count_as_much_as_the_query_and_conditions_stay() {
         SearchQuery::with_alternatives("a1 b1", &["c1 d1".into()]).wanted().iter().map(|words| words.number).collect();
     assert_eq!(numbers, [0, 1, 2, 3]);
 }
+
+#[test]
+fn what_is_searched_for_is_told_from_the_conditions_on_it() {
+    for (query, free_text, conditions) in [
+        ("Slates for the Roof", "Slates for the Roof", "()"),
+        ("石庭 水", "石庭 水", "()"),
+        ("roof -tile path:House \"blue slate\"", "roof blue slate", "(!\"tile\" & path=house & \"blue+slate\")"),
+        ("roof OR cover", "roof cover", "()"),
+        ("roof OR tag:a", "roof", "((roof | #a))"),
+        ("line:(a b) roof", "a b roof", "(Line{(a & b)})"),
+        ("content:aa", "aa", "(content:aa*)"),
+        ("[a:b] #c", "", "([…] & #c)"),
+    ] {
+        let parsed = SearchQuery::parse(query);
+        assert_eq!(parsed.free_text, free_text, "{query}");
+        assert_eq!(shown(&parsed.into_conditions()), conditions, "{query}");
+    }
+    let has_free_words = |query: &str| SearchQuery::parse(query).has_free_words();
+    assert!(has_free_words("roof") && has_free_words("a OR b") && has_free_words("tag:a roof"));
+    assert!(!has_free_words("") && !has_free_words("\"a b\"") && !has_free_words("tag:a") && !has_free_words("-a"));
+    let other = SearchQuery::with_alternatives("roof -tile", &["cover".to_owned(), "#a".to_owned()]);
+    assert_eq!(other.free_text, "roof. cover");
+}

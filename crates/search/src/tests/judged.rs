@@ -1,5 +1,5 @@
-//! How well notes are found in scripts without spaces, by judged queries, compared with plain BM25 over the same pairs
-//! of characters.
+//! How well notes are found, by judged queries: in scripts without spaces compared with plain BM25 over the same pairs of
+//! characters; in all languages by words, by meaning, and by both.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -11,6 +11,8 @@ const SHOWN: usize = 10;
 struct Judged {
     notes: BTreeMap<String, String>,
     queries: Vec<(String, BTreeMap<String, u32>)>,
+    /// Other words for each query.
+    alternatives: Vec<Vec<String>>,
 }
 
 fn judged(json: &str) -> Judged {
@@ -21,7 +23,12 @@ fn judged(json: &str) -> Judged {
         let wants = wants.map(|(path, want)| (path.clone(), want.as_u64().unwrap() as u32)).collect();
         (judged["query"].as_str().unwrap().to_owned(), wants)
     });
+    let texts = |value: &serde_json::Value| -> Vec<String> {
+        value.as_array().into_iter().flatten().map(|text| text.as_str().unwrap().to_owned()).collect()
+    };
+    let all = || json["queries"].as_array().unwrap().iter();
     Judged {
+        alternatives: all().map(|judged| texts(&judged["alternatives"])).collect(),
         notes: notes.map(|(path, text)| (path.clone(), text.as_str().unwrap().to_owned())).collect(),
         queries: queries.collect(),
     }
@@ -72,7 +79,7 @@ fn sentences_without_spaces_find_what_plain_bm25_over_their_pairs_finds() {
         ("Japanese", include_str!("../../../../fixtures/judged/ja.json"), 0.90),
         ("Chinese", include_str!("../../../../fixtures/judged/zh.json"), 0.90),
     ] {
-        let Judged { notes, queries } = judged(json);
+        let Judged { notes, queries, .. } = judged(json);
         assert!(notes.len() >= 60 && queries.len() >= 40);
         let folder = tempfile::tempdir().unwrap();
         notes.iter().for_each(|(path, text)| put(folder.path(), path, text));
@@ -93,4 +100,49 @@ fn sentences_without_spaces_find_what_plain_bm25_over_their_pairs_finds() {
         println!("{language}: nDCG@10 {ours:.3}, plain BM25 over pairs {plain:.3}");
         assert!(ours >= plain - 0.03 && ours >= floor, "{language}: {ours:.3}, plain {plain:.3}");
     }
+}
+
+const SETS: [(&str, &str); 4] = [
+    ("English", include_str!("../../../../fixtures/judged/en.json")),
+    ("German", include_str!("../../../../fixtures/judged/de.json")),
+    ("Japanese", include_str!("../../../../fixtures/judged/ja.json")),
+    ("Chinese", include_str!("../../../../fixtures/judged/zh.json")),
+];
+/// Less of a difference is noise on sets of this size.
+const NOISE: f64 = 0.015;
+
+/// The means over a set: by words, by meaning, by both.
+fn means(judged: &Judged, with_alternatives: bool) -> [f64; 3] {
+    let folder = tempfile::tempdir().unwrap();
+    judged.notes.iter().for_each(|(path, text)| put(folder.path(), path, text));
+    let live = live(folder.path());
+    let files = index_cache::to_rank(&live, &open(), &|| true).unwrap();
+    [RankedBy::Words, RankedBy::Meaning, RankedBy::Hybrid].map(|by| {
+        let gains = judged.queries.iter().zip(&judged.alternatives).map(|((query, wants), alternatives)| {
+            let alternatives: &[String] = if with_alternatives { alternatives } else { &[] };
+            let asked = RankedQuery { text: query, alternatives, filter: NoteFilter::default() };
+            let found = live.search.ranked_by(by, &files, asked, PAGE, &|| true).unwrap();
+            let paths: Vec<String> = found.hits.iter().map(|hit| hit.path.to_string()).collect();
+            gain(&paths, wants)
+        });
+        gains.sum::<f64>() / judged.queries.len() as f64
+    })
+}
+
+#[test]
+fn by_both_no_set_is_worse_than_by_the_better_of_words_and_meaning() {
+    let mut gained = 0.0;
+    for (language, json) in SETS {
+        let judged = judged(json);
+        assert!(judged.notes.len() >= 60 && judged.queries.len() >= 40, "{language}");
+        for with_alternatives in [false, true] {
+            let [words, meaning, both] = means(&judged, with_alternatives);
+            println!(
+                "{language}, alternatives {with_alternatives}: words {words:.3}, meaning {meaning:.3}, both {both:.3}"
+            );
+            assert!(both >= words.max(meaning) - NOISE, "{language}: {words:.3} {meaning:.3} {both:.3}");
+            gained += if with_alternatives { 0.0 } else { both - words };
+        }
+    }
+    assert!(gained / SETS.len() as f64 >= 0.05, "{gained:.3}");
 }

@@ -61,7 +61,7 @@ pub(super) fn run(
 fn arguments(search: &Search, cursor: &Value, width: usize) -> Value {
     let alternatives = (!search.alternatives.is_empty()).then_some(&search.alternatives);
     json!({
-        "mode": "omnisearch", "query": search.query.join(" "), "alternatives": alternatives,
+        "query": search.query.join(" "), "alternatives": alternatives,
         "explain": search.explain.then_some(true), "cursor": cursor,
         // What fits on a line of a terminal, on both sides of a match.
         // One passage for each note: more would push other notes off the screen.

@@ -3,8 +3,12 @@
 use std::{io::Write, time::Duration};
 
 use lapidary_config::ChosenVault;
+use lapidary_note::counted;
 use lapidary_tools::{AppFault, AppNeed, AppStatus, Reason, quote::one_line, shown_capabilities};
-use lapidary_vault::store::{Capabilities, RunningServer};
+use lapidary_vault::{
+    KeptVectors,
+    store::{Capabilities, RunningServer},
+};
 use serde_json::{Value, json};
 
 use super::{
@@ -38,12 +42,13 @@ pub(super) fn run(
         let (lines, _) = served.log.tail(status.limit)?;
         let app = served.app.as_ref().map_or(Err(AppFault::SwitchedOff), |app| app.status(PATIENCE));
         let capabilities = is_there(vault).then(|| served.vault.capabilities());
-        shown.push(ShownVault { vault, servers, lines, app, capabilities });
+        let meaning = if is_there(vault) { served.vault.kept_vectors() } else { None };
+        shown.push(ShownVault { vault, servers, lines, app, capabilities, meaning });
     }
     if status.json {
         let vaults: Vec<Value> = shown
             .iter()
-            .map(|ShownVault { vault, servers, lines, app, capabilities }| {
+            .map(|ShownVault { vault, servers, lines, app, capabilities, meaning }| {
                 let calls: Vec<Value> = lines.iter().filter_map(|line| serde_json::from_str(line).ok()).collect();
                 // By name, since requests of all vaults are in one list.
                 let waiting = pending.iter().filter(|pending| pending.vault == vault.name).count();
@@ -51,13 +56,16 @@ pub(super) fn run(
                     "name": vault.name, "path": vault.path, "there": is_there(vault),
                     "servers": servers, "pendingApprovals": waiting, "lastCalls": calls, "app": app_facts(app),
                     "capabilities": capabilities.as_ref().map(shown_capabilities),
+                    "meaning": meaning.as_ref().map(|kept| json!({
+                        "model": kept.model, "notes": kept.notes, "pieces": kept.pieces, "notesCut": kept.cut,
+                    })),
                 })
             })
             .collect();
         screen.json(&json!({ "vaults": vaults }))?;
         return Ok(CommandOutcome::Well);
     }
-    for (number, ShownVault { vault, servers, lines, app, capabilities }) in shown.iter().enumerate() {
+    for (number, ShownVault { vault, servers, lines, app, capabilities, meaning }) in shown.iter().enumerate() {
         if number > 0 {
             writeln!(screen)?;
         }
@@ -76,6 +84,7 @@ pub(super) fn run(
         if let Some(words) = capabilities.as_ref().and_then(unpromised) {
             writeln!(screen, "Not promised here: {words}.")?;
         }
+        writeln!(screen, "{}", meaning_line(meaning.as_ref()))?;
         let waiting = pending.iter().filter(|pending| pending.vault == vault.name).count();
         if waiting > 0 {
             let words = format!("{waiting} pending approvals: {}", calls.command_in(&vault.name, "approvals"));
@@ -103,6 +112,30 @@ struct ShownVault<'a> {
     lines: Vec<String>,
     app: Result<AppStatus, AppFault>,
     capabilities: Option<Capabilities>,
+    meaning: Option<KeptVectors>,
+}
+
+/// The search by meaning, for people.
+fn meaning_line(kept: Option<&KeptVectors>) -> String {
+    match kept {
+        None => "Search by meaning: off.".to_owned(),
+        // A small vault keeps nothing: its vectors are made sooner than a file is opened.
+        Some(kept) if kept.notes == 0 => {
+            format!("Search by meaning: model {}, vectors are made when needed.", kept.model)
+        }
+        Some(kept) => {
+            let cut = if kept.cut == 0 {
+                String::new()
+            } else {
+                format!(", {} of them in part, as they are too long", kept.cut)
+            };
+            format!(
+                "Search by meaning: model {}, vectors of {} are kept{cut}.",
+                kept.model,
+                counted(kept.notes, "note")
+            )
+        }
+    }
 }
 
 /// The Obsidian app, for programs.

@@ -70,7 +70,7 @@ const TOOLS: &[Known] = &[
         title: "Obsidian Search Notes",
         hints: READS,
         arguments: &[
-            ("mode", "text|jsonlogic|omnisearch|dataview", "\"omnisearch\""),
+            ("mode", "text|jsonlogic|omnisearch|dataview|hybrid|semantic", "\"hybrid\""),
             ("query", "string", ""),
             ("logic", "object", ""),
             ("contextLength", "integer 1..", "100"),

@@ -43,6 +43,25 @@ fn without_a_folder_nothing_is_remembered_and_the_answer_says_what_to_set() {
 }
 
 #[test]
+fn without_a_folder_no_schema_is_kept_and_the_answer_says_what_to_set() {
+    let vault = Vault::new(&[("Meetings/a.md", b"---\ndate: 2026-01-01\n---\n")]);
+    let given = json!({ "name": "Meeting", "folder": "Meetings", "dryRun": true });
+    let mut server = vault.serve_with(&[], &[]).open(Era::Modern);
+    let refused = server.call("schema_save", given.clone());
+    assert_eq!(refused["isError"], true);
+    assert!(refused["content"][0]["text"].as_str().unwrap().contains("`schema_folder`"), "{refused}");
+    let query = json!({ "query": "save a schema for the properties of my notes" });
+    let is_found = |found: &serde_json::Value| found.to_string().contains(r#""name":"schema_save""#);
+    let found = server.done("find_tool", query.clone());
+    assert!(!is_found(&found), "{found}");
+    drop(server);
+    let mut server = vault.serve_with(&[], &[("LAPIDARY_SCHEMA_FOLDER", "Schemas")]).open(Era::Modern);
+    assert_eq!(server.done("schema_save", given)["path"], "Schemas/Meeting.md");
+    let found = server.done("find_tool", query);
+    assert!(is_found(&found), "{found}");
+}
+
+#[test]
 fn notes_outside_of_the_folder_and_hidden_ones_are_not_recalled() {
     let vault = Vault::new(&[
         ("AI/Memory/Anna.md", b"- 2026-01-01: lantern one\n"),

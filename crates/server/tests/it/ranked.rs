@@ -366,7 +366,7 @@ fn people_get_a_table() {
     let empty = vault.run(&["search", " "]);
     let said = String::from_utf8(empty.stderr).unwrap();
     assert_eq!(empty.status.code(), Some(1));
-    assert!(said.contains("error: Mode `omnisearch` needs a `query`") && !said.contains("Error:"), "{said}");
+    assert!(said.contains("error: Mode `hybrid` needs a `query`") && !said.contains("Error:"), "{said}");
     // A search on the command line leaves an index for the next time.
     let large = large();
     std::thread::sleep(Duration::from_millis(2500));

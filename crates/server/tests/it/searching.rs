@@ -171,7 +171,7 @@ fn alternatives_find_more_and_the_ranking_is_explained() {
     let mut server = serve(&vault);
     let answer = server.done(
         "obsidian_search_notes",
-        json!({ "query": "what to do about chilly rooms", "alternatives": ["draughts", "insulation of windows"], "explain": true }),
+        json!({ "mode": "omnisearch", "query": "what to do about chilly rooms", "alternatives": ["draughts", "insulation of windows"], "explain": true }),
     );
     let hits = answer["result"]["hits"].as_array().unwrap();
     assert_eq!(

@@ -58,7 +58,6 @@ impl SourceMark {
                     || note.property_tags().iter().any(|tag| is_wanted(&tag.name))
             }
             Self::Property { name, value } => {
-                // Properties that cannot be read say nothing.
                 let properties = document.properties().unwrap_or_default();
                 properties.iter().any(|(key, found)| folded(key) == *name && says(found, value))
             }
@@ -83,8 +82,8 @@ impl Scope {
         self.policies().any(|policy| !policy.sources.marks.is_empty())
     }
 
-    /// Whether a file that exists is a source, by its path or by its content. One whose content is not known counts as
-    /// a source where a mark could be in it.
+    /// Whether a file that exists is a source, by its path or by its content. One whose content or properties cannot be
+    /// read counts as a source where a mark could be in it.
     pub fn is_source(&self, path: &VaultPath, content: Option<&File>) -> bool {
         let folded = FoldedPath::new(path.as_str());
         if self.is_in_sources(&folded) || self.inner.iter().any(|inner| inner.is_source(path, &folded, content)) {
@@ -94,9 +93,10 @@ impl Scope {
             return false;
         }
         let Some(content) = content else { return true };
-        // What is not text has neither tags nor properties.
-        let Ok(document) = Document::open(content.content.clone()) else { return false };
-        self.policies().flat_map(|policy| &policy.sources.marks).any(|mark| mark.is_on(&document))
+        // What cannot be read may say so: a slip in its properties must not open a note.
+        let Ok(document) = Document::open(content.content.clone()) else { return true };
+        document.properties().is_err()
+            || self.policies().flat_map(|policy| &policy.sources.marks).any(|mark| mark.is_on(&document))
     }
 
     /// Whether everything at a path is a source.
@@ -142,12 +142,18 @@ mod tests {
             ("a.md", "---\nstatus: final\n---\n", true),
             ("a.md", "---\nSTATUS: [draft, FINAL]\n---\n", true),
             ("a.md", "---\nstatus: finally\n---\nstatus: final\n", false),
-            ("a.md", "---\nstatus: [\n---\n", false),
+            // They cannot be read, so they may say anything.
+            ("a.md", "---\nstatus: [\n---\n", true),
+            ("a.md", "---\nstatus: final\nnote: a: b\n---\n", true),
+            ("a.md", "---\ntags: source\nx: \"\n---\n", true),
+            ("a.png", "---\nstatus: [\n---\n", false),
             ("a.png", "#source", false),
         ] {
             let path = VaultPath::parse(path).unwrap();
             assert_eq!(scope.is_source(&path, Some(&file(text))), expected, "{path} {text:?}");
         }
+        let binary = File { content: b"---\nstatus: final\n---\n\xff".to_vec().into(), modified: None, created: None };
+        assert!(scope.is_source(&VaultPath::parse("a.md").unwrap(), Some(&binary)));
         let unread = VaultPath::parse("large.md").unwrap();
         assert!(scope.is_source(&unread, None), "its content is not known");
         assert!(!Scope::default().is_source(&unread, None));

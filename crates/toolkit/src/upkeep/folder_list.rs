@@ -2,16 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use lapidary_note::{Document, LinkForm};
-use lapidary_operation::{Context, Reason, VaultShape, quote::one_line};
+use lapidary_note::{Document, LinkForm, LinkKind, literal_words};
+use lapidary_operation::{Context, Reason, VaultShape};
+use lapidary_vault::store::StoreError;
 use lapidary_vault::{Change, ChangeSet, ReadError, VaultPath, View, VisibleFiles, links::folded_name};
-use lapidary_vault::{links::linkpath_for, store::StoreError};
 
 use super::{
     KeptText,
     managed_part::{ManagedPart, PartKind, lines},
 };
-use crate::{index, naming::title, schema::NoteFacts};
+use crate::{index, link::NewLink, naming::title, schema::NoteFacts};
 
 /// A longer list is not read by anyone.
 const MOST_LINES: usize = 2_000;
@@ -49,6 +49,8 @@ struct ListLine {
     text: String,
     /// Where its first link leads, as written.
     target: Option<String>,
+    /// As we write it: the link, with a description at most.
+    is_plain: bool,
 }
 
 /// The index note with the lines of these notes put right.
@@ -102,8 +104,15 @@ fn list_lines(part: &ManagedPart) -> Vec<ListLine> {
         at = span.end;
         let first = note.links.partition_point(|link| link.span.start < span.start);
         let link = note.links.get(first).filter(|link| link.internal && span.contains(&link.span.start));
+        let is_plain = link.is_some_and(|link| {
+            let rest = note.text[link.span.end..span.end].trim_end();
+            let is_renamed = link.kind == LinkKind::Wiki && link.alias.is_some();
+            note.text[span.start..link.span.start] == *"- "
+                && !is_renamed
+                && (rest.is_empty() || rest.starts_with(": "))
+        });
         let text = if text.ends_with('\n') { text.to_owned() } else { format!("{text}\n") };
-        ListLine { text, target: link.map(|link| link.target(note.text).into_owned()) }
+        ListLine { text, target: link.map(|link| link.target(note.text).into_owned()), is_plain }
     });
     found.collect()
 }
@@ -116,30 +125,27 @@ struct FolderList<'v> {
 }
 
 impl FolderList<'_> {
-    /// The line of a note that is there.
-    fn line(&self, path: &VaultPath) -> ListLine {
+    /// The line of a note that is there; none if no link can name it.
+    fn line(&self, path: &VaultPath) -> Option<ListLine> {
         let settings = self.ahead.app_settings();
         let form = if settings.markdown_links { LinkForm::Markdown } else { LinkForm::Wiki };
-        let target = linkpath_for(self.files, path, self.note, settings.new_links, form);
-        let link = match form {
-            LinkForm::Wiki => format!("[[{target}]]"),
-            LinkForm::Markdown => format!("[{}]({target})", title(path).replace(['[', ']'], " ")),
-        };
+        let link = NewLink::to(self.files, path, self.note, settings.new_links, form, title(path))?;
         let facts = self.ahead.read(path).ok().map(|file| NoteFacts::of_content(&file.content));
         let description = facts.and_then(|facts| facts.text(DESCRIPTION));
-        let description = description.map_or(String::new(), |text| format!(": {}", one_line(&clipped(&text))));
-        ListLine { text: format!("- {link}{description}\n"), target: Some(target) }
+        // Words of the note, which must not become links of the list.
+        let description = description.map_or(String::new(), |text| format!(": {}", literal_words(&clipped(&text))));
+        Some(ListLine { text: format!("- {}{description}\n", link.text), target: Some(link.target), is_plain: true })
     }
 
     /// Adds a note if it is not listed yet. A line of ours follows the description; one that a person wrote stays.
     fn put(&mut self, path: &VaultPath) {
-        let line = self.line(path);
+        let Some(line) = self.line(path) else { return };
         let leads_there = |known: &ListLine| {
             let target = known.target.as_deref();
             target.is_some_and(|target| self.files.resolve(target, self.note) == Some(path))
         };
         match self.lines.iter().position(leads_there) {
-            Some(at) if is_plain(&self.lines[at]) && self.lines[at].text != line.text => self.lines[at] = line,
+            Some(at) if self.lines[at].is_plain && self.lines[at].text != line.text => self.lines[at] = line,
             Some(_) => {}
             None if self.lines.len() >= MOST_LINES => {}
             None => {
@@ -166,16 +172,6 @@ impl FolderList<'_> {
             self.lines.remove(at);
         }
     }
-}
-
-/// Whether a line is as we write it, with a description at most.
-fn is_plain(line: &ListLine) -> bool {
-    let text = line.text.trim_end();
-    let after = |end: &str| {
-        let rest = text.split_once(end).map(|(_, rest)| rest);
-        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(": "))
-    };
-    (text.starts_with("- [[") && after("]]") && !text.contains('|')) || (text.starts_with("- [") && after(")"))
 }
 
 fn sort_key(name: &str) -> String {

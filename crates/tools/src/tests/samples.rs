@@ -6,7 +6,7 @@ use lapidary_note::{ContentHash, EditError, ExpectedHash, PatchError, PatchMisma
 use lapidary_operation::{
     AppFault, AppNeed, ArchiveProblem, ArgumentProblem, BlockCandidate, DecodeFault, DiskFault, FilePart,
     HeadingCandidate, Interruption, NameWanted, NearText, OffReason, PartCandidates, PathRefusal, Reason, ShapeProblem,
-    TaskCandidate, ToolGroup, bug, quote::Prose,
+    TaskCandidate, bug, quote::Prose,
 };
 use lapidary_vault::{JoinError, PathDenied, PathError, PathPrefix, VaultPath, store::RemoteFault};
 
@@ -81,9 +81,10 @@ fn of_calls(tool: &str, argument: &str) -> Vec<Reason> {
         off(OffReason::NotChosen),
         off(OffReason::Profile),
         off(OffReason::Scope),
-        off(OffReason::NotSetUp(ToolGroup::Memory)),
-        off(OffReason::NotSetUp(ToolGroup::Recipe)),
-        off(OffReason::NotSetUp(ToolGroup::Script)),
+        off(OffReason::NotSetUp(crate::NO_MEMORY)),
+        off(OffReason::NotSetUp(crate::NO_SCHEMAS)),
+        off(OffReason::NotSetUp(crate::NO_RECIPES)),
+        off(OffReason::NotSetUp(crate::NO_SCRIPTS)),
         off(OffReason::Commands),
         off(OffReason::OwnFolders),
         Reason::InsufficientScope { tool: word("file_replace") },
@@ -141,7 +142,6 @@ fn of_paths() -> Vec<Reason> {
             ],
         },
         Reason::SchemaInvalid { path: path("Schemas/a.md"), problem: "`for` is missing".into() },
-        Reason::SchemasOff { tool: "schema_save" },
         Reason::NoteMissing { path: path("a.md"), suggestions: Vec::new() },
         Reason::NoteMissing { path: path("a.md"), suggestions: vec![path("A.md"), path("b/a.md")] },
         Reason::AmbiguousPath { path: path("a.md"), matches: vec![path("A.md"), path("á.md")] },
@@ -207,6 +207,7 @@ fn of_files() -> Vec<Reason> {
         (Some("a.md"), ArchiveProblem::NotAFile),
         (Some("../a.md"), ArchiveProblem::Name),
         (Some("a.md"), ArchiveProblem::Twice),
+        (None, ArchiveProblem::Overlap),
         (None, ArchiveProblem::TooManyEntries { limit: 2 }),
         (Some("a.md"), ArchiveProblem::Ratio),
         (None, ArchiveProblem::Empty),
@@ -215,6 +216,8 @@ fn of_files() -> Vec<Reason> {
         Reason::FileTooLarge { path: path("a.md"), bytes: 20, limit: 10 },
         Reason::ResultTooLarge { path: path("a.md"), bytes: 20, limit: 10 },
         Reason::ReplyTooLarge { bytes: 20, limit: 10 },
+        Reason::MeaningNotReady { done: 40 },
+        Reason::MeaningOff,
         Reason::UnexpectedChange { least: Some(3), most: 3, count: 2, paths: vec![path("a.md"), path("b.md")] },
         Reason::UnexpectedChange { least: None, most: 1, count: 70, paths: vec![path("a.md")] },
         Reason::KeyReused { key: word("key") },

@@ -25,6 +25,7 @@ pub(super) mod heading_rename;
 pub(super) mod heading_replace_body;
 pub(super) mod lines_insert;
 pub(super) mod lines_replace;
+pub(super) mod link_suggest;
 pub(super) mod note_create;
 pub(super) mod obsidian_append_to_note;
 pub(super) mod obsidian_delete_note;

@@ -1,5 +1,7 @@
 //! The group `vault`: what exists, where it is and how it is linked.
 
+pub(super) mod answer_context;
+pub(super) mod duplicates_find;
 pub(super) mod file_find;
 pub(super) mod file_list;
 pub(super) mod frontmatter_get;
@@ -15,9 +17,11 @@ pub(super) mod orphans;
 pub(super) mod property_types;
 pub(super) mod query;
 pub(super) mod query_explain;
+pub(super) mod related_notes;
 pub(super) mod schema_infer;
 pub(super) mod search;
 pub(super) mod search_content;
+pub(super) mod semantic_search;
 pub(super) mod sources_list;
 pub(super) mod tags_list;
 pub(super) mod tasks_list;

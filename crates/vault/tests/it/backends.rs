@@ -163,7 +163,7 @@ fn commit(vault: &Vault, scope: &Scope, change: Change) -> Result<Receipt, Store
 }
 
 fn ranked(vault: &Vault, scope: &Arc<Scope>, query: &str) -> Vec<String> {
-    let size = lapidary_vault::PassageSize { context: 10, max_matches: 1 };
+    let size = lapidary_vault::PassageSize { context: 10, max_matches: 1, pieces: 0 };
     let page = RankedPage { offset: 0, limit: 10, size, room: usize::MAX, takes: |_| 0 };
     let found = vault.view(Arc::clone(scope), NO_LIMIT).ranked(query, page, &|| true).unwrap();
     found.hits.iter().map(|hit| hit.path.to_string()).collect()

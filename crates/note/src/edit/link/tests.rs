@@ -1,7 +1,6 @@
 //! Tests of retargeting links.
 
 use super::*;
-use crate::Note;
 use crate::edit::variants::{check, refuse};
 
 /// The first link or definition.
@@ -135,5 +134,49 @@ fn words_that_were_the_name_of_the_file_can_follow_it() {
             let link = first(document.shown());
             document.retarget_links(&[LinkRetarget::link(&link, "New").unwrap().with_alias(&link, Some("New"))])
         });
+    }
+}
+
+#[test]
+fn a_new_link_leads_where_it_should_or_is_not_written() {
+    for (target, wiki, markdown) in [
+        ("a b", Some("[[a b]]"), Some("[w](a%20b)")),
+        ("a]] [[b.md", None, Some("[w](a]]%20[[b.md)")),
+        ("a|b.md", None, Some("[w](a%7Cb.md)")),
+        ("a^b.md", None, Some("[w](a^b.md)")),
+        ("a#b.md", None, None),
+        ("a`b.md", None, Some("[w](a%60b.md)")),
+        ("50%% off.md", None, Some("[w](50%25%25%20off.md)")),
+        ("a) [x](b.md", None, Some("[w](<a) [x](b.md>)")),
+        ("größe 石.md", Some("[[größe 石.md]]"), Some("[w](größe%20石.md)")),
+    ] {
+        assert_eq!(LinkForm::Wiki.written(target, "w").as_deref(), wiki, "{target}");
+        assert_eq!(LinkForm::Markdown.written(target, "w").as_deref(), markdown, "{target}");
+    }
+    for words in ["a](b) [[c]]", "`", "<!--", "%% x", "a\\", "x\n# y", "[^1]", "#tag ^id"] {
+        let link = LinkForm::Markdown.written("a.md", words).unwrap();
+        let line = format!("- {link}: rest `code` [[next]]\n");
+        let note = Note::parse(&line);
+        assert_eq!(note.links.len(), 2, "{line}");
+        assert!(note.tags.is_empty() && note.headings.is_empty() && note.code.len() == 1, "{line}");
+    }
+}
+
+#[test]
+fn literal_words_mean_nothing() {
+    for (words, written) in [
+        ("Where slate comes from, 50 % of it", "Where slate comes from, 50 % of it"),
+        ("see [[Secret]] ![[x]] [a](b)", "see \\[\\[Secret\\]\\] !\\[\\[x\\]\\] \\[a\\](b)"),
+        ("#tag c# a#b", "\\#tag c# a#b"),
+        ("%% hidden", "%\\% hidden"),
+        ("end ^block", "end \\^block"),
+        ("a < b <b>", "a < b \\<b>"),
+        ("two\nlines", "two lines"),
+    ] {
+        let literal = literal_words(words);
+        assert_eq!(literal, written);
+        let line = format!("- {literal}\n\nafter\n");
+        let note = Note::parse(&line);
+        assert!(note.links.is_empty() && note.tags.is_empty() && note.blocks.is_empty(), "{line}");
     }
 }

@@ -131,7 +131,7 @@ impl Console {
         }
         let arguments = json!({
             // One passage for each note, so that more notes fit.
-            "mode": "omnisearch", "query": words, "contextLength": CONTEXT, "maxMatchesPerHit": 1, "vault": vault,
+            "query": words, "contextLength": CONTEXT, "maxMatchesPerHit": 1, "vault": vault,
         });
         Some(self.call(TOOL, arguments).await?.map(|mut answer| {
             let hits = answer["result"]["hits"].take();

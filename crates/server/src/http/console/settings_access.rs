@@ -6,7 +6,7 @@ use std::{
     sync::Arc,
 };
 
-use lapidary_config::{CommonFlags, ShownSetting, VaultsConfig};
+use lapidary_config::{CommonFlags, SettingsTextError, ShownSetting, VaultsConfig};
 use lapidary_vault::store::SettingsFile;
 
 use crate::{
@@ -65,6 +65,27 @@ impl SettingsAccess {
             assemble(&loaded.config, purpose).map_err(|error| error.to_string())?;
         }
         Ok(loaded.warnings)
+    }
+
+    /// Changes the text of the file, if a server would start with the result; for commands.
+    pub(crate) fn change(
+        &self,
+        date: &str,
+        edit: impl FnOnce(&str) -> Result<String, SettingsTextError>,
+    ) -> Result<(), String> {
+        let read = self.read()?;
+        if read.is_json() {
+            return Err(format!("{} is JSON, which is only edited by hand", read.file.display()));
+        }
+        let old = read.text.as_deref().unwrap_or_default();
+        let text = edit(old).map_err(|error| format!("{}: {error}", read.file.display()))?;
+        if text == old {
+            return Ok(());
+        }
+        // Without a vault: a setting may be changed before there is one.
+        let sources = sources(&self.flags, &self.surroundings, false);
+        lapidary_config::load_edited(&sources, &read.file, &text).map_err(|error| error.to_string())?;
+        self.write(&read, &text, date).map(drop)
     }
 
     /// Replaces the file if it is still as it was read; the result is where the old one is kept.

@@ -7,12 +7,8 @@ use lapidary_operation::{
     ToolPlan, WireFamily, WriteTool, clipped,
     quote::{Prose, quoted},
 };
-use lapidary_toolkit::{free_name, hash, index, naming};
-use lapidary_vault::{
-    Change, ChangeSet, VaultPath, View,
-    links::{LinkFormat, linkpath_for},
-    store::StoreError,
-};
+use lapidary_toolkit::{free_name, hash, index, link::NewLink, naming};
+use lapidary_vault::{Change, ChangeSet, VaultPath, View, links::LinkFormat, store::StoreError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -101,13 +97,10 @@ impl WriteTool for AttachmentAdd {
             (None, LinkFormat::Relative) => LinkFormat::Absolute,
             (_, format) => format,
         };
-        let target = linkpath_for(files, &path, note.as_ref().unwrap_or(&path), format, form);
+        let link = NewLink::to(files, &path, note.as_ref().unwrap_or(&path), format, form, "");
+        let link = link.ok_or_else(|| Reason::bad_argument(tool, "name", "must be one that a link can name"))?;
         let output = Output {
-            link: match form {
-                LinkForm::Wiki => format!("![[{target}]]"),
-                // A per cent sign first, or those of the spaces would be escaped again.
-                LinkForm::Markdown => format!("![]({})", target.replace('%', "%25").replace(' ', "%20")),
-            },
+            link: format!("!{}", link.text),
             media_type: media_type(&path),
             bytes: content.len(),
             content_hash: content.hash().to_string(),

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use lapidary_note::counted;
 use lapidary_operation::{
-    Context, Declaration, Effect, Example, ExampleResult, NameWanted, PathArgument, PathRole, Reason, ReasonKind,
-    ToolGroup, ToolPlan, WireFamily, WriteTool, quote::quoted,
+    Context, Declaration, Effect, Example, ExampleResult, NameWanted, OffReason, PathArgument, PathRole, Reason,
+    ReasonKind, ToolGroup, ToolPlan, WireFamily, WriteTool, quote::quoted,
 };
 use lapidary_toolkit::{
     reading,
@@ -15,6 +15,8 @@ use lapidary_vault::{Change, ChangeSet, VaultPath, View};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+
+use crate::tools::NO_SCHEMAS;
 
 pub(crate) struct SchemaSave;
 
@@ -84,7 +86,8 @@ impl WriteTool for SchemaSave {
     fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<ToolPlan<Output>, Reason> {
         let tool = Self::DECLARATION.name;
         let Input { name, folder, tag, property, on_mismatch, dry_run } = input;
-        let schemas = context.shape.schema_folder().ok_or(Reason::SchemasOff { tool })?;
+        let off = || Reason::ToolOff { tool: tool.to_owned(), off: OffReason::NotSetUp(NO_SCHEMAS) };
+        let schemas = context.shape.schema_folder().ok_or_else(off)?;
         let name = name.trim();
         let path = VaultPath::parse(&format!("{schemas}/{name}.md")).ok();
         let path = path.filter(|_| !name.starts_with('.') && !name.contains(['/', '\\']));

@@ -25,7 +25,7 @@ use serde_json::json;
 pub(crate) struct SourceIngest;
 
 /// Keep a source as a note: a text, a page as HTML (it becomes Markdown) or a text file of the vault, with where it comes
-/// from and a status. A source that is known by its address or text is answered with its note.
+/// from and a status. A source that is known by its `url` or text is answered with its note.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Input {
@@ -156,7 +156,10 @@ impl WriteTool for SourceIngest {
         let content: FileContent = document.content().clone();
         let changes = ChangeSet::one(Change::Create { path: path.clone(), content: content.clone() });
         context.budget.hold_all(&changes)?;
-        let link = |id: &String| format!("[[{}#^{id}]]", naming::title(&path));
+        // As it will be: the shortest name depends on the other notes.
+        let ahead = view.with(&changes);
+        let named = if ids.is_empty() { String::new() } else { wiki_path(context, &ahead, &path, &path)? };
+        let link = |id: &String| format!("[[{named}#^{id}]]");
         let output = Output {
             created: true,
             known_by: None,
@@ -263,6 +266,8 @@ struct GivenSource {
     mark: String,
     title: Option<String>,
     url: Option<String>,
+    /// What the page says that its address is.
+    claimed: Option<String>,
     author: Option<String>,
     published: Option<String>,
     file: Option<VaultPath>,
@@ -309,7 +314,8 @@ impl GivenSource {
         Ok(Self {
             mark,
             title: trimmed(input.title.as_deref()).or(page.title).or(named).or_else(|| first_heading(&text)),
-            url: url.or(page.url),
+            claimed: page.url.filter(|claimed| url.as_deref() != Some(claimed)),
+            url,
             author: trimmed(input.author.as_deref()).or(page.author),
             published: trimmed(input.published.as_deref()).or(page.published),
             text,
@@ -399,17 +405,16 @@ fn with_properties(
     let document = Document::open(body).map_err(not_text)?;
     let original = match &given.file {
         Some(file) => {
-            let format = match view.app_settings().new_links {
-                LinkFormat::Relative => LinkFormat::Absolute,
-                format => format,
-            };
-            Some(format!("[[{}]]", linkpath_for(index::files(context, view)?, file, path, format, LinkForm::Wiki)))
+            let link = LinkForm::Wiki.written(&wiki_path(context, view, file, path)?, "");
+            // Some names have no link.
+            Some(link.unwrap_or_else(|| file.to_string()))
         }
         None => None,
     };
     let properties = [
         (sources::TITLE, given.title.clone()),
         (sources::SOURCE, given.url.clone()),
+        (sources::CLAIMED, given.claimed.clone()),
         (sources::ORIGINAL, original),
         (sources::AUTHOR, given.author.clone()),
         (sources::PUBLISHED, given.published.clone()),
@@ -421,8 +426,27 @@ fn with_properties(
         .into_iter()
         .filter_map(|(name, value)| Some((PropertyPath::name(name), YamlValue::Text(value?))))
         .collect();
-    let edits: Vec<PropertyEdit<'_>> =
-        properties.iter().map(|(path, value)| PropertyEdit::Set { path, value }).collect();
+    // What a text says about itself in our properties is a claim, too.
+    let own = document.properties().unwrap_or_default();
+    let claims = own.iter().any(|(name, _)| name == sources::SOURCE);
+    let (source, claimed) = (PropertyPath::name(sources::SOURCE), PropertyPath::name(sources::CLAIMED));
+    let is_free = given.claimed.is_none() && !own.iter().any(|(name, _)| name == sources::CLAIMED);
+    let renamed = match (claims, is_free) {
+        (false, _) => None,
+        (true, true) => Some(PropertyEdit::Move { from: &source, to: &claimed }),
+        (true, false) => Some(PropertyEdit::Delete { path: &source }),
+    };
+    let set = properties.iter().map(|(path, value)| PropertyEdit::Set { path, value });
+    let edits: Vec<PropertyEdit<'_>> = renamed.into_iter().chain(set).collect();
     let edited = document.edit_properties(&edits).map_err(|error| edit_refusal(path, &error))?;
     Ok(edited.document)
+}
+
+/// What a wiki link calls a file, wherever the note with it will be.
+fn wiki_path(context: &Context<'_>, view: &View, file: &VaultPath, note: &VaultPath) -> Result<String, Reason> {
+    let format = match view.app_settings().new_links {
+        LinkFormat::Relative => LinkFormat::Absolute,
+        format => format,
+    };
+    Ok(linkpath_for(index::files(context, view)?, file, note, format, LinkForm::Wiki))
 }

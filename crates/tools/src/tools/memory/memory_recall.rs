@@ -13,7 +13,7 @@ use lapidary_toolkit::{
     reading,
     remembering::{self, MemoryEntry},
 };
-use lapidary_vault::{PassageSize, RankedNote, RankedPage, RankedQuery, VaultPath, View, VisibleNotes};
+use lapidary_vault::{NoteFilter, PassageSize, RankedNote, RankedPage, RankedQuery, VaultPath, View, VisibleNotes};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -208,13 +208,15 @@ fn by_words(
 ) -> Result<Vec<RankedEntry>, Reason> {
     check_length(MemoryRecall::DECLARATION.name, query)?;
     // Only the places of the words are needed, not the text around them.
-    let size = PassageSize { context: 0, max_matches: MOST_NOTES };
+    let size = PassageSize { context: 0, max_matches: MOST_NOTES, pieces: 0 };
     let page = RankedPage { offset: 0, limit: MOST_NOTES, size, room: usize::MAX, takes: |_| 0 };
     // The operator finds its text anywhere in a path, and a query with `OR` goes around it, so the folder is compared
     // below. In parentheses, a question would have to fit with all of its words.
     let within = format!("path:\"{}/\" {query}", folder.as_str().replace('"', ""));
     let ranked = view
-        .ranked(RankedQuery { text: &within, alternatives: &[] }, page, &|| context.cancel.check().is_ok())
+        .ranked(RankedQuery { text: &within, alternatives: &[], filter: NoteFilter::default() }, page, &|| {
+            context.cancel.check().is_ok()
+        })
         .map_err(|error| Reason::from_index(&error, context.cancel))?;
     let mut found = Vec::new();
     for note in ranked.hits.iter().filter(|note| note.path.is_within(folder) && note.path.is_note()) {

@@ -2,8 +2,8 @@
 
 use lapidary_note::Document;
 use lapidary_operation::{
-    Context, Declaration, Effect, Example, ExampleResult, Reason, ReasonKind, ToolGroup, ToolPlan, WireFamily,
-    WriteTool, quote::quoted,
+    Context, Declaration, Effect, Example, ExampleResult, PathRefusal, Reason, ReasonKind, ToolGroup, ToolPlan,
+    WireFamily, WriteTool, quote::quoted,
 };
 use lapidary_toolkit::{
     appending::{self, AppendedText},
@@ -78,6 +78,11 @@ impl WriteTool for MemorySave {
         }
         let path = note_of(context, view, &input.subject)?;
         let edit = NoteEdit::at(tool, context, view, path, input.expected_hash.as_deref(), input.dry_run)?;
+        // Asked here, too: a call that would change nothing is not judged by its changes.
+        if let Err(denied) = view.may_write(edit.path()) {
+            let denied = PathRefusal::ByScope(denied);
+            return Err(Reason::PathForbidden { path: edit.path().clone(), writing: true, denied });
+        }
         let item = remembering::item(context.now.date(), &input.text);
         let document = edit.document_if_there()?;
         // Before anything is added, so that the same fact is not remembered twice.

@@ -217,7 +217,7 @@ impl ReadTool for NoteContext {
                     "headings": [{ "line": 1, "level": 1, "text": "Roof" }],
                     "backlinks": [{ "file": "Log.md", "line": 1, "context": "Looked at the [[Roof]] today." }],
                     "links": ["Ana.md"],
-                    "related": [{ "path": "Cellar.md", "by": ["tags"] }],
+                    "related": [{ "path": "Cellar.md", "by": ["meaning", "tags"] }],
                 })),
                 after: &[],
             },

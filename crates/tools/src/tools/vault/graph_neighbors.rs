@@ -6,10 +6,9 @@ use lapidary_operation::{
     WireFamily, fence::fenced, quote::quoted,
 };
 use lapidary_toolkit::{
-    folder::FolderTarget,
     link_walk::{LinkWalk, ReachedNote, WalkDirection},
     naming,
-    page::{self, page_at},
+    page::{self, ListingInput},
 };
 use lapidary_vault::{VaultPath, View};
 use schemars::JsonSchema;
@@ -22,7 +21,6 @@ pub(crate) struct GraphNeighbors;
 ///
 /// Links in properties, embeds and cards of canvases count. `folder` and `tag` choose what is shown, not the way there.
 #[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 pub(crate) struct Input {
     /// Path or name of the note.
     file: String,
@@ -33,27 +31,18 @@ pub(crate) struct Input {
     /// Which links to follow.
     #[serde(default)]
     direction: WalkDirection,
-    /// Only notes in this folder.
-    #[serde(default)]
-    folder: Option<String>,
     /// Only notes with this tag or one below it.
     #[serde(default)]
     tag: Option<String>,
-    /// How many.
-    #[serde(default = "limit")]
-    #[schemars(range(min = 1, max = 200))]
-    limit: usize,
-    /// `nextCursor` of an earlier answer.
-    #[serde(default)]
-    cursor: Option<String>,
+    #[serde(flatten)]
+    listing: ListingInput,
 }
+
+/// How many are shown unless the caller says otherwise.
+const USUAL: usize = 30;
 
 fn hops() -> usize {
     1
-}
-
-fn limit() -> usize {
-    30
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -99,7 +88,7 @@ impl ReadTool for GraphNeighbors {
     fn run(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Output, Reason> {
         let walk = LinkWalk::new(context, view)?;
         let start = start(context, view, &walk, &input.file)?;
-        let folder = FolderTarget::chosen(view, walk.notes(), input.folder.as_deref())?;
+        let folder = input.listing.folder(view, walk.notes())?;
         // The walk is along all links; only what it reached is filtered.
         let walked = walk.around(context, start, input.hops, input.direction)?;
         // Tags are compared in any case, as Obsidian does.
@@ -114,7 +103,7 @@ impl ReadTool for GraphNeighbors {
         };
         let found: Vec<ReachedNote<'_>> = walked.reached.into_iter().filter(is_wanted).collect();
         // After the filter, so that the total counts only what is shown.
-        let (page, next_cursor) = page_at(found, input.cursor.as_deref(), input.limit)?;
+        let (page, next_cursor) = input.listing.page(found, USUAL)?;
         let neighbor = |note: ReachedNote<'_>| NeighborNote {
             path: note.path.to_string(),
             hops: note.hops,

@@ -8,9 +8,8 @@ use lapidary_operation::{
     WireFamily, fence::fenced, quote::one_line,
 };
 use lapidary_toolkit::{
-    folder::FolderTarget,
     index,
-    page::{self, page_at},
+    page::{self, ListingInput},
     unresolved::KnownTargets,
     vault_links::VaultLinks,
 };
@@ -23,23 +22,13 @@ pub(crate) struct LinksUnresolved;
 
 /// The links of the vault that lead nowhere, by target, the most used first, each with the nearest existing file.
 #[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 pub(crate) struct Input {
-    /// Only links in notes of this folder.
-    #[serde(default)]
-    folder: Option<String>,
-    /// How many targets.
-    #[serde(default = "limit")]
-    #[schemars(range(min = 1, max = 200))]
-    limit: usize,
-    /// `nextCursor` of an earlier answer.
-    #[serde(default)]
-    cursor: Option<String>,
+    #[serde(flatten)]
+    listing: ListingInput,
 }
 
-fn limit() -> usize {
-    30
-}
+/// How many are shown unless the caller says otherwise.
+const USUAL: usize = 30;
 
 /// Places that are shown of a target.
 const MOST_PLACES: usize = 3;
@@ -83,7 +72,7 @@ impl ReadTool for LinksUnresolved {
 
     fn run(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Output, Reason> {
         let notes = index::notes(context, view)?;
-        let folder = FolderTarget::chosen(view, notes, input.folder.as_deref())?;
+        let folder = input.listing.folder(view, notes)?;
         let links = VaultLinks::of(context, notes)?;
         let mut targets: BTreeMap<String, UnresolvedTarget> = BTreeMap::new();
         for link in &links.unresolved {
@@ -104,7 +93,7 @@ impl ReadTool for LinksUnresolved {
         let mut targets: Vec<UnresolvedTarget> = targets.into_values().collect();
         // By name among equals, because the sort is stable.
         targets.sort_by_key(|target| std::cmp::Reverse(target.count));
-        let (mut page, next_cursor) = page_at(targets, input.cursor.as_deref(), input.limit)?;
+        let (mut page, next_cursor) = input.listing.page(targets, USUAL)?;
         // Only for the page: comparing names with all files of a vault takes a while.
         let known = KnownTargets::of(notes);
         for target in &mut page.items {

@@ -16,7 +16,7 @@ use lapidary_toolkit::{
     index,
     query_text::shown_query,
 };
-use lapidary_vault::{VaultPath, View};
+use lapidary_vault::{RankedBy, VaultPath, View};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -25,9 +25,9 @@ use self::hits::{HitPage, RANKED_HITS, SearchHit, fitting, ranked_lines};
 
 pub(crate) struct ObsidianSearchNotes;
 
-/// Search all notes: `omnisearch` ranks the best matches for a query as in Obsidian (words, `"phrase"`, `-not`, `OR`,
-/// `path:`, `tag:`, `[property:value]`, `line:(…)`); `text` finds words in texts and names; `jsonlogic` evaluates a
-/// rule per note; `dataview` runs DQL. Give about three `alternatives`: other words for it.
+/// Search all notes: `hybrid` ranks by words and meaning (also `"phrase"`, `-not`, `OR`, `path:`, `tag:`,
+/// `[property:value]`, `line:(…)`), `omnisearch` by words, `semantic` by meaning; `text` finds words; `jsonlogic`
+/// evaluates a rule per note; `dataview` runs DQL. Give about three `alternatives`: other words for it.
 ///
 /// A rule sees `path`, `content`, `frontmatter.<key>`, `tags` (without `#`), `stat.mtime|ctime|size`, `links`,
 /// `backlinks` (paths), `unresolvedLinks`, and supports `{"glob": ["Projects/*", {"var": "path"}]}` and `regexp`.
@@ -58,7 +58,7 @@ pub(crate) struct Input {
     #[serde(default)]
     #[schemars(range(min = 1), extend("default" = 10, "x-rare" = true))]
     max_matches_per_hit: Option<usize>,
-    /// For `omnisearch`: `plugin` ranks by the plugin Omnisearch in the running Obsidian app.
+    /// `plugin` ranks by the plugin Omnisearch in the running Obsidian app.
     #[serde(default)]
     #[schemars(extend("x-rare" = true))]
     engine: SearchEngine,
@@ -80,9 +80,11 @@ fn context_length() -> usize {
 enum SearchMode {
     Text,
     Jsonlogic,
-    #[default]
     Omnisearch,
     Dataview,
+    #[default]
+    Hybrid,
+    Semantic,
 }
 
 /// Who ranks.
@@ -101,6 +103,26 @@ impl SearchMode {
             Self::Text => "text",
             Self::Jsonlogic => "jsonlogic",
             Self::Dataview => "dataview",
+            Self::Hybrid => "hybrid",
+            Self::Semantic => "semantic",
+        }
+    }
+
+    /// How it ranks, if it does.
+    fn ranks_by(self) -> Option<RankedBy> {
+        match self {
+            Self::Omnisearch => Some(RankedBy::Words),
+            Self::Hybrid => Some(RankedBy::Hybrid),
+            Self::Semantic => Some(RankedBy::Meaning),
+            Self::Text | Self::Jsonlogic | Self::Dataview => None,
+        }
+    }
+
+    fn of(by: RankedBy) -> Self {
+        match by {
+            RankedBy::Words => Self::Omnisearch,
+            RankedBy::Hybrid => Self::Hybrid,
+            RankedBy::Meaning => Self::Semantic,
         }
     }
 }
@@ -143,6 +165,7 @@ impl ReadTool for ObsidianSearchNotes {
             ReasonKind::QueryTooLarge,
             ReasonKind::ContextLengthTooLarge,
             ReasonKind::OmnisearchUnreachable,
+            ReasonKind::MeaningNotReady,
         ],
         words: "search find words in all notes, full text, query by property tag date link, filter notes, which notes mention",
     };
@@ -152,14 +175,18 @@ impl ReadTool for ObsidianSearchNotes {
 
     fn run(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Output, Reason> {
         // A rule without a mode implies the mode.
-        let is_rule = input.mode == SearchMode::Omnisearch && input.query.is_none() && input.logic.is_some();
-        let mode = if is_rule { SearchMode::Jsonlogic } else { input.mode };
+        let is_rule = input.mode.ranks_by().is_some() && input.query.is_none() && input.logic.is_some();
+        let mode = match input.mode {
+            _ if is_rule => SearchMode::Jsonlogic,
+            SearchMode::Hybrid if input.engine == SearchEngine::Plugin => SearchMode::Omnisearch,
+            mode => mode,
+        };
         if input.context_length > MAX_CONTEXT {
             return Err(Reason::ContextLengthTooLarge { given: input.context_length, limit: MAX_CONTEXT });
         }
         let cursor = match input.cursor.as_deref() {
             // A ranked page is shorter: the best hits come first.
-            None if mode == SearchMode::Omnisearch => PageCursor { offset: 0, limit: RANKED_HITS },
+            None if mode.ranks_by().is_some() => PageCursor { offset: 0, limit: RANKED_HITS },
             given => PageCursor::parse(given)?,
         };
         // An argument that the mode does not know is refused, as ignoring it would find too much.
@@ -173,7 +200,7 @@ impl ReadTool for ObsidianSearchNotes {
         // Blank counts as missing.
         let query = input.query.as_deref().map(str::trim).filter(|query| !query.is_empty());
         let required = || Reason::QueryRequired { mode: mode.name() };
-        let (mut notice, mut truncated) = (None, None);
+        let (mut notice, mut truncated, mut ranked_as) = (None, None, mode);
         let (total_count, hits) = match mode {
             SearchMode::Jsonlogic => {
                 let rule = input.logic.as_ref().ok_or(Reason::LogicRequired { mode: mode.name() })?;
@@ -181,13 +208,14 @@ impl ReadTool for ObsidianSearchNotes {
             }
             SearchMode::Dataview => dataview::search(context, view, query.ok_or_else(required)?, cursor, &mut notice)?,
             SearchMode::Text => text::search(context, view, query.ok_or_else(required)?, &input, cursor)?,
-            SearchMode::Omnisearch => {
+            SearchMode::Omnisearch | SearchMode::Hybrid | SearchMode::Semantic => {
                 let query = query.ok_or_else(required)?;
+                let by = mode.ranks_by().unwrap_or_default();
                 let answer = match input.engine {
-                    SearchEngine::Own => ranked::search(context, view, query, &input, cursor)?,
+                    SearchEngine::Own => ranked::search(context, view, query, by, &input, cursor)?,
                     SearchEngine::Plugin => by_plugin::search(context, view, query, cursor)?,
                 };
-                (notice, truncated) = (answer.notice, Some(answer.truncated));
+                (notice, truncated, ranked_as) = (answer.notice, Some(answer.truncated), SearchMode::of(answer.by));
                 (answer.total, answer.hits)
             }
         };
@@ -208,14 +236,14 @@ impl ReadTool for ObsidianSearchNotes {
             notice => notice,
         };
         let effective_query = query.filter(|_| mode != SearchMode::Jsonlogic).map(shown_query);
-        let folders = if mode == SearchMode::Omnisearch && cursor.offset == 0 && !hits.is_empty() {
+        let folders = if mode.ranks_by().is_some() && cursor.offset == 0 && !hits.is_empty() {
             let paths: Vec<VaultPath> = hits.iter().filter_map(|hit| VaultPath::parse(hit.filename()).ok()).collect();
             let files = index::files(context, view)?;
             FolderDescriber::new(context, view, files).above_files(&paths, MOST_DESCRIBED)?
         } else {
             FolderWords::new()
         };
-        let result = HitPage { mode, hits, total_count, next_cursor, truncated };
+        let result = HitPage { mode: ranked_as, hits, total_count, next_cursor, truncated };
         Ok(Output { result, effective_query, folders, notice })
     }
 
@@ -254,7 +282,7 @@ impl ReadTool for ObsidianSearchNotes {
                 input: json!({ "query": "slaets [status:open]", "contextLength": 8 }),
                 gives: ExampleResult::Including(json!({
                     "result": {
-                        "mode": "omnisearch",
+                        "mode": "hybrid",
                         "hits": [{
                             "filename": "Plan.md",
                             "basename": "Plan",
@@ -276,6 +304,15 @@ impl ReadTool for ObsidianSearchNotes {
                 input: json!({ "query": "covering of a building", "alternatives": ["roof", "slates"], "explain": true }),
                 gives: ExampleResult::Including(json!({ "result": {
                     "hits": [{ "filename": "Plan.md" }, { "filename": "Projects/Roof.md" }], "totalCount": 2,
+                } })),
+                after: &[],
+            },
+            Example {
+                says: "By meaning: none of the words is in the note",
+                before: NOTES,
+                input: json!({ "mode": "semantic", "query": "tiles covering a house path:Plan" }),
+                gives: ExampleResult::Including(json!({ "result": {
+                    "mode": "semantic", "hits": [{ "filename": "Plan.md", "excerpt": "Slates for the roof." }],
                 } })),
                 after: &[],
             },
@@ -380,7 +417,9 @@ fn nothing(mode: SearchMode, total: usize, cursor: PageCursor) -> String {
         _ if total > 0 => {
             format!("There are {total} hits, and none from number {} on.", cursor.offset.saturating_add(1))
         }
-        SearchMode::Omnisearch => "No note matches. Try other words, or fewer conditions.".to_owned(),
+        SearchMode::Omnisearch | SearchMode::Hybrid | SearchMode::Semantic => {
+            "No note matches. Try other words, or fewer conditions.".to_owned()
+        }
         SearchMode::Text => "No matches. Every word must occur; try fewer or shorter ones.".to_owned(),
         SearchMode::Jsonlogic => "No note matches the rule.".to_owned(),
         SearchMode::Dataview => "The query has no rows.".to_owned(),

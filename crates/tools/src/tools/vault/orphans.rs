@@ -6,9 +6,8 @@ use lapidary_operation::{
     WireFamily, fence::fenced,
 };
 use lapidary_toolkit::{
-    folder::FolderTarget,
     index,
-    page::{self, page_at},
+    page::{self, ListingInput},
     vault_links::{VaultLinks, is_attachment_name},
 };
 use lapidary_vault::View;
@@ -22,26 +21,16 @@ pub(crate) struct Orphans;
 ///
 /// Links in properties, embeds and cards of canvases count.
 #[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 pub(crate) struct Input {
     /// What to look for.
     #[serde(default)]
     kind: OrphanKind,
-    /// Only in this folder.
-    #[serde(default)]
-    folder: Option<String>,
-    /// How many.
-    #[serde(default = "limit")]
-    #[schemars(range(min = 1, max = 500))]
-    limit: usize,
-    /// `nextCursor` of an earlier answer.
-    #[serde(default)]
-    cursor: Option<String>,
+    #[serde(flatten)]
+    listing: ListingInput,
 }
 
-fn limit() -> usize {
-    50
-}
+/// How many are shown unless the caller says otherwise.
+const USUAL: usize = 50;
 
 #[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -82,7 +71,7 @@ impl ReadTool for Orphans {
 
     fn run(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Output, Reason> {
         let notes = index::notes(context, view)?;
-        let folder = FolderTarget::chosen(view, notes, input.folder.as_deref())?;
+        let folder = input.listing.folder(view, notes)?;
         // Links of the whole vault, also for a folder: they may come from anywhere.
         let links = VaultLinks::of(context, notes)?;
         let both = links.both_ways();
@@ -98,7 +87,7 @@ impl ReadTool for Orphans {
                 orphans.push(path.to_string());
             }
         }
-        let (page, next_cursor) = page_at(orphans, input.cursor.as_deref(), input.limit)?;
+        let (page, next_cursor) = input.listing.page(orphans, USUAL)?;
         Ok(Output { orphans: page.items, total: page.total, next_cursor })
     }
 

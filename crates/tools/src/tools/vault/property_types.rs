@@ -11,9 +11,8 @@ use lapidary_operation::{
 };
 use lapidary_query::nearest;
 use lapidary_toolkit::{
-    folder::FolderTarget,
     index,
-    page::{self, page_at},
+    page::{self, ListingInput},
     property_kinds::{self, PropertyKind, VaultProperty},
 };
 use lapidary_vault::{VaultPath, View};
@@ -26,26 +25,16 @@ pub(crate) struct PropertyTypes;
 /// The properties of the vault with the types of their values and how many notes have them; with `property`, its values
 /// and the notes that differ.
 #[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 pub(crate) struct Input {
     /// One property, in any case.
     #[serde(default)]
     property: Option<String>,
-    /// Only notes in this folder.
-    #[serde(default)]
-    folder: Option<String>,
-    /// How many properties or values.
-    #[serde(default = "limit")]
-    #[schemars(range(min = 1, max = 200))]
-    limit: usize,
-    /// `nextCursor` of an earlier answer.
-    #[serde(default)]
-    cursor: Option<String>,
+    #[serde(flatten)]
+    listing: ListingInput,
 }
 
-fn limit() -> usize {
-    40
-}
+/// How many are shown unless the caller says otherwise.
+const USUAL: usize = 40;
 
 /// Notes that are named of each type.
 const MOST_EXAMPLES: usize = 3;
@@ -104,7 +93,7 @@ impl ReadTool for PropertyTypes {
 
     fn run(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Output, Reason> {
         let notes = index::notes(context, view)?;
-        let folder = FolderTarget::chosen(view, notes, input.folder.as_deref())?;
+        let folder = input.listing.folder(view, notes)?;
         // Only the values of one property are collected: those of all would be most of the vault.
         let found = property_kinds::of_vault(context, notes, folder.as_ref(), input.property.as_deref())?;
         let Some(wanted) = &input.property else {
@@ -112,7 +101,7 @@ impl ReadTool for PropertyTypes {
                 found.values().map(|property| PropertyUse::of(property, false)).collect();
             // By name among equals, because the sort is stable.
             properties.sort_by_key(|property| std::cmp::Reverse(property.notes));
-            let (page, next_cursor) = page_at(properties, input.cursor.as_deref(), input.limit)?;
+            let (page, next_cursor) = input.listing.page(properties, USUAL)?;
             return Ok(Output { properties: page.items, values: None, total: page.total, next_cursor, notice: None });
         };
         let Some(property) = found.values().next() else {
@@ -131,7 +120,7 @@ impl ReadTool for PropertyTypes {
             property.values.iter().map(|(value, count)| ValueUse { value: value.clone(), count: *count }).collect();
         // The same order each time, so that pages fit together.
         values.sort_by(|one, other| other.count.cmp(&one.count).then_with(|| one.value.cmp(&other.value)));
-        let (page, next_cursor) = page_at(values, input.cursor.as_deref(), input.limit)?;
+        let (page, next_cursor) = input.listing.page(values, USUAL)?;
         let notice = property.is_cut.then(|| "There are more values than were counted.".to_owned());
         let properties = vec![PropertyUse::of(property, true)];
         Ok(Output { properties, values: Some(page.items), total: page.total, next_cursor, notice })

@@ -5,7 +5,7 @@ use lapidary_operation::{
     uri::{LinkAction, in_app},
 };
 use lapidary_toolkit::{naming, query_text::check_length};
-use lapidary_vault::{PassageSize, RankedNote, RankedPage, RankedQuery, View};
+use lapidary_vault::{NoteFilter, PassageSize, RankedNote, RankedPage, RankedQuery, View};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -60,12 +60,14 @@ impl ReadTool for SearchTool {
             offset: 0,
             limit: MOST_RESULTS,
             // No text is shown, so none is looked for.
-            size: PassageSize { context: 0, max_matches: 0 },
+            size: PassageSize { context: 0, max_matches: 0, pieces: 0 },
             room: usize::MAX,
             takes: |_| 1,
         };
         let found = view
-            .ranked(RankedQuery { text: &query, alternatives: &[] }, page, &|| context.cancel.check().is_ok())
+            .ranked(RankedQuery { text: &query, alternatives: &[], filter: NoteFilter::default() }, page, &|| {
+                context.cancel.check().is_ok()
+            })
             .map_err(|error| Reason::from_index(&error, context.cancel))?;
         let vault = view.vault_in_obsidian();
         let result = |RankedNote { path, .. }: RankedNote| SearchResult {

@@ -4,12 +4,14 @@ use std::collections::BTreeMap;
 
 use lapidary_note::counted;
 use lapidary_operation::{
-    Context, Declaration, Example, ExampleResult, ReadTool, Reason, ReasonKind, ToolGroup, WireFamily,
+    Context, Declaration, Example, ExampleResult, PathArgument, PathRole, ReadTool, Reason, ReasonKind, ToolGroup,
+    WireFamily,
     fence::fenced,
     quote::{one_line, quoted},
 };
 use lapidary_toolkit::{
-    page::{self, page_at},
+    index,
+    page::{self, ListingInput},
     sources::{self, SourceNote},
 };
 use lapidary_vault::View;
@@ -21,26 +23,19 @@ pub(crate) struct SourcesList;
 
 /// Source notes by status, those that wait longest first. A source is passed on by setting its property `status`.
 #[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 pub(crate) struct Input {
     /// `inbox` is what waits to be looked at; `all` for every status.
     #[serde(default = "inbox")]
     status: String,
-    /// How many.
-    #[serde(default = "limit")]
-    #[schemars(range(min = 1, max = 200))]
-    limit: usize,
-    /// `nextCursor` of an earlier answer.
-    #[serde(default)]
-    cursor: Option<String>,
+    #[serde(flatten)]
+    listing: ListingInput,
 }
+
+/// How many are shown unless the caller says otherwise.
+const USUAL: usize = 30;
 
 fn inbox() -> String {
     sources::INBOX.to_owned()
-}
-
-fn limit() -> usize {
-    30
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -87,15 +82,17 @@ impl ReadTool for SourcesList {
         group: ToolGroup::Vault,
         listed: false,
         idempotent: true,
-        paths: &[],
-        reasons: &[],
+        paths: &[PathArgument { pointer: "/folder", role: PathRole::List }],
+        reasons: &[ReasonKind::DirectoryMissing],
         words: "reading list, what is left to read, sources in the inbox, triage, unread articles, literature, Leseliste ungelesene Quellen, liste de lecture, lista de lectura, 待读 阅读清单, 未読の記事",
     };
     type Input = Input;
     type Output = Output;
 
     fn run(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Output, Reason> {
+        let folder = input.listing.folder(view, index::notes(context, view)?)?;
         let mut found = sources::all(context, view)?;
+        found.retain(|source| folder.as_ref().is_none_or(|folder| source.path.is_within(folder)));
         let mut statuses: BTreeMap<String, usize> = BTreeMap::new();
         for source in &found {
             let status = source.property(sources::STATUS).unwrap_or_default().to_lowercase();
@@ -109,7 +106,7 @@ impl ReadTool for SourcesList {
         });
         // In path order among equals, because the sort is stable. Those without a date are the oldest.
         found.sort_by(|one, other| one.property(sources::INGESTED).cmp(&other.property(sources::INGESTED)));
-        let (page, next_cursor) = page_at(found, input.cursor.as_deref(), input.limit)?;
+        let (page, next_cursor) = input.listing.page(found, USUAL)?;
         let sources = page.items.iter().map(|source| listed(source, wanted == EVERY)).collect();
         let statuses = statuses.into_iter().map(|(status, count)| StatusCount { status, count }).collect();
         Ok(Output { sources, total: page.total, statuses, next_cursor })
@@ -166,6 +163,13 @@ impl ReadTool for SourcesList {
                 gives: ExampleResult::Including(json!({
                     "sources": [{ "path": "Done/Clay.md", "status": "read" }], "total": 3,
                 })),
+                after: &[],
+            },
+            Example {
+                says: "A folder that does not exist",
+                before: NOTES,
+                input: json!({ "folder": "Papers" }),
+                gives: ExampleResult::Refusal(ReasonKind::DirectoryMissing),
                 after: &[],
             },
             Example {

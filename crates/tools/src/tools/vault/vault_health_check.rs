@@ -6,10 +6,9 @@ use lapidary_operation::{
     WireFamily,
 };
 use lapidary_toolkit::{
-    folder::FolderTarget,
     health::{self, FindingKind, HealthFinding, Severity},
     index,
-    page::{self, page_at},
+    page::{self, ListingInput},
 };
 use lapidary_vault::{VaultPath, View};
 use schemars::JsonSchema;
@@ -22,26 +21,16 @@ pub(crate) struct VaultHealthCheck;
 ///
 /// Without `kind`: how many of each. With it: the findings, each with an id for `vault_health_fix`.
 #[derive(Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
 pub(crate) struct Input {
     /// Show the findings of this kind.
     #[serde(default)]
     kind: Option<FindingKind>,
-    /// Only about files in this folder.
-    #[serde(default)]
-    folder: Option<String>,
-    /// How many.
-    #[serde(default = "limit")]
-    #[schemars(range(min = 1, max = 200))]
-    limit: usize,
-    /// `nextCursor` of an earlier answer.
-    #[serde(default)]
-    cursor: Option<String>,
+    #[serde(flatten)]
+    listing: ListingInput,
 }
 
-fn limit() -> usize {
-    20
-}
+/// How many are shown unless the caller says otherwise.
+const USUAL: usize = 20;
 
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -98,7 +87,7 @@ impl ReadTool for VaultHealthCheck {
     type Output = Output;
 
     fn run(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Output, Reason> {
-        let folder = FolderTarget::chosen(view, index::notes(context, view)?, input.folder.as_deref())?;
+        let folder = input.listing.folder(view, index::notes(context, view)?)?;
         let kinds = input.kind.map_or(FindingKind::ALL.to_vec(), |kind| vec![kind]);
         let mut found = health::check(context, view, &kinds)?;
         // Filtered after the check, because a finding may be about files in several folders.
@@ -114,7 +103,7 @@ impl ReadTool for VaultHealthCheck {
         if input.kind.is_none() {
             return Ok(Output { summary, findings: None, next_cursor: None });
         }
-        let (mut page, next_cursor) = page_at(found, input.cursor.as_deref(), input.limit)?;
+        let (mut page, next_cursor) = input.listing.page(found, USUAL)?;
         // Only for the page, as it compares names with the whole vault.
         health::name_nearest(context, view, &mut page.items)?;
         let findings = page.items.into_iter().map(ShownFinding::of).collect();

@@ -5,7 +5,7 @@ use std::io::{Cursor, Read};
 use lapidary_note::count_steps;
 use lapidary_operation::{ArchiveProblem, Context, Reason, clipped};
 use lapidary_vault::VaultPath;
-use zip::{ZipArchive, result::ZipError};
+use zip::{ZipArchive, read::ZipReadOptions, result::ZipError};
 
 /// A file in an archive.
 pub(super) struct ArchiveEntry {
@@ -37,10 +37,21 @@ pub(super) fn read(context: &Context<'_>, path: &VaultPath, bytes: &[u8]) -> Res
     if archive.len() > MOST_ENTRIES {
         return Err(refused(None, ArchiveProblem::TooManyEntries { limit: MOST_ENTRIES }));
     }
+    // Of two entries with one name, every program takes another.
+    if archive.has_duplicate_names() {
+        return Err(refused(None, ArchiveProblem::Twice));
+    }
+    // Bytes that are unpacked many times make much of little.
+    if archive.has_overlapping_entries().map_err(|error| refused(None, problem(&error)))? {
+        return Err(refused(None, ArchiveProblem::Overlap));
+    }
+    // What is said about an entry in its two places must agree: programs believe one or the other.
+    let checked = || ZipReadOptions::new().enforce_header_consistency(true);
     let (mut entries, mut left_out, mut unpacked) = (Vec::new(), 0, 0_u64);
     for index in 0..archive.len() {
         context.check()?;
-        let mut entry = archive.by_index(index).map_err(|error| refused(None, problem(&error)))?;
+        let entry = archive.by_index_with_options(index, checked());
+        let mut entry = entry.map_err(|error| refused(None, problem(&error)))?;
         let name = entry.name().map_err(|error| refused(None, problem(&error)))?.into_owned();
         // Folders come into being with the files in them.
         if entry.is_dir() {
@@ -63,6 +74,9 @@ pub(super) fn read(context: &Context<'_>, path: &VaultPath, bytes: &[u8]) -> Res
             continue;
         }
         let content = unpacked_entry(context, &mut entry, bytes.len() as u64, unpacked, &refused)?;
+        if content.len() as u64 != entry.size() {
+            return Err(refused(ArchiveProblem::Broken));
+        }
         unpacked += content.len() as u64;
         entries.push(ArchiveEntry { name, content });
     }
@@ -114,10 +128,14 @@ fn is_plain(mode: Option<u32>) -> bool {
     mode.is_none_or(|mode| matches!(mode & KIND, 0 | FILE))
 }
 
-/// Whether a name is relative and stays where it is. Nothing is repaired: an archive with such a name is not trusted.
+/// Whether a name is relative, stays where it is, and is not a device on any system. Nothing is repaired: an archive with
+/// such a name is not trusted.
 fn is_inside(name: &str) -> bool {
-    let is_name = |part: &str| !part.is_empty() && part != "." && part != ".." && !part.contains([':', '\\', '\0']);
-    !name.is_empty() && name.split('/').all(is_name)
+    let is_name = |part: &str| {
+        let is_plain = !part.is_empty() && part != "." && part != ".." && !part.contains([':', '\\', '\0']);
+        is_plain && VaultPath::parse(part).is_ok_and(|part| part.has_portable_name())
+    };
+    name.split('/').all(is_name)
 }
 
 /// Names that are hidden in a vault, and what one system adds to archives for itself.

@@ -2,7 +2,7 @@
 
 use lapidary_operation::{AppFault, AppNeed, Context, OmnisearchHit, OmnisearchMatch, ReadTool, Reason};
 use lapidary_toolkit::{cursor::PageCursor, naming, query_text::check_length};
-use lapidary_vault::{VaultPath, View};
+use lapidary_vault::{RankedBy, VaultPath, View};
 
 use super::{
     ObsidianSearchNotes,
@@ -35,7 +35,7 @@ pub(super) fn search(
     let total = visible.len();
     let page = visible.into_iter().enumerate().skip(cursor.offset).take(cursor.limit);
     let hits = page.map(|(rank, (path, hit))| shown(rank, &path, hit)).collect();
-    Ok(RankedAnswer { total, hits, notice: None, truncated: total == MOST_HITS })
+    Ok(RankedAnswer { total, hits, notice: None, truncated: total == MOST_HITS, by: RankedBy::Words })
 }
 
 fn shown(rank: usize, path: &VaultPath, hit: OmnisearchHit) -> SearchHit {
@@ -53,6 +53,7 @@ fn shown(rank: usize, path: &VaultPath, hit: OmnisearchHit) -> SearchHit {
         matches: hit.matches.into_iter().map(spot).collect(),
         excerpt: hit.excerpt,
         section: None,
+        content_hash: None,
         ranking: None,
     }
 }

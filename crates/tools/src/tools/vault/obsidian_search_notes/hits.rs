@@ -22,7 +22,7 @@ pub(super) struct HitPage {
     pub(super) total_count: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) next_cursor: Option<String>,
-    /// For `omnisearch`: whether there may be more than all pages show.
+    /// There may be more than all pages show.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) truncated: Option<bool>,
 }
@@ -52,6 +52,9 @@ pub(super) enum SearchHit {
         /// The heading above the excerpt, as a section to read.
         #[serde(skip_serializing_if = "Option::is_none")]
         section: Option<String>,
+        /// Of a note found by meaning alone.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        content_hash: Option<String>,
         /// What each word contributed to the score.
         #[serde(skip_serializing_if = "Option::is_none")]
         ranking: Option<String>,
@@ -134,18 +137,22 @@ fn shown_together(matches: &[HitMatch]) -> Vec<&[HitMatch]> {
 /// Ranked hits as a model reads them: a line for each, and for the best a line of text. All of it is note text.
 pub(super) fn ranked_lines(hits: &[SearchHit]) -> String {
     let line = |(number, hit): (usize, &SearchHit)| {
-        let SearchHit::Ranked { filename, score, found_words, matches, excerpt, section, ranking, .. } = hit else {
+        let SearchHit::Ranked {
+            filename, score, found_words, matches, excerpt, section, content_hash, ranking, ..
+        } = hit
+        else {
             return String::new();
         };
         let section = section.as_ref().map_or(String::new(), |section| format!(" § {section}"));
         // Conditions such as `[status:done]` have no score.
-        let score = if *score > 0.0 { format!(" · {score:.1}") } else { String::new() };
-        let mut line = one_line(&format!("{filename}{section}{score}")).into_owned();
+        let score = if *score > 0.0 { format!(" · {}", shown_score(*score)) } else { String::new() };
+        let hash = content_hash.as_ref().map_or(String::new(), |hash| format!(" · by meaning, hash {hash}"));
+        let mut line = one_line(&format!("{filename}{section}{score}{hash}")).into_owned();
         if let Some(ranking) = ranking {
             line += &format!(" = {}", one_line(ranking));
         }
         // If no text was looked for, the excerpt is only the start of the note.
-        let has_match = !found_words.is_empty() || !matches.is_empty();
+        let has_match = !found_words.is_empty() || !matches.is_empty() || content_hash.is_some();
         if number < WITH_TEXT && !excerpt.is_empty() && has_match {
             let room = LINE_BYTES.saturating_sub(line.len()).max(LEAST_TEXT);
             line += &format!("\n  {}", one_line(&short(excerpt, found_words, room)));
@@ -153,6 +160,11 @@ pub(super) fn ranked_lines(hits: &[SearchHit]) -> String {
         line + "\n"
     };
     hits.iter().enumerate().map(line).collect()
+}
+
+/// Joined scores are at most 1, and those by words are not.
+fn shown_score(score: f64) -> String {
+    if score <= 1.0 { format!("{score:.2}") } else { format!("{score:.1}") }
 }
 
 /// Text is shown for this many hits; the others are only named.
@@ -241,13 +253,15 @@ impl SearchHit {
                 frame + filename.len() + shown + rest
             }
             Self::Logic { .. } => written(self) + 1,
-            Self::Ranked { filename, basename, found_words, matches, excerpt, section, ranking, .. } => {
-                let frame =
-                    r#"{"filename":,"basename":,"score":10.123,"foundWords":[],"matches":[],"excerpt":,"section":},"#;
+            Self::Ranked {
+                filename, basename, found_words, matches, excerpt, section, content_hash, ranking, ..
+            } => {
+                let frame = r#"{"filename":,"basename":,"score":10.123,"foundWords":[],"matches":[],"excerpt":,"section":,"contentHash":},"#;
                 let spot = |spot: &MatchSpot| r#"{"match":,"offset":1234567},"#.len() + json_length(&spot.r#match);
                 let texts = [filename, basename, excerpt]
                     .into_iter()
                     .chain(section)
+                    .chain(content_hash)
                     .chain(ranking)
                     .map(|text| json_length(text));
                 let words = found_words.iter().map(|word| json_length(word) + 1);
@@ -335,6 +349,7 @@ mod tests {
             matches: vec![spot(), spot()],
             excerpt: "a\tb\u{1}\\".into(),
             section: Some("A::B".into()),
+            content_hash: Some("12345678".into()),
             ranking: None,
         };
         let (said, taken) = (hit.bytes(2), written(&hit));
@@ -351,6 +366,7 @@ mod tests {
             matches: Vec::new(),
             excerpt: "status: open".into(),
             section: None,
+            content_hash: None,
             ranking: None,
         };
         assert_eq!(ranked_lines(&[hit(0.0, &[]), hit(1.25, &["open"])]), "a.md\na.md · 1.2\n  status: open\n");

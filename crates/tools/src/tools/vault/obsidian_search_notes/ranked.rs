@@ -6,10 +6,12 @@ use lapidary_operation::{
 };
 use lapidary_toolkit::{
     cursor::PageCursor,
-    naming,
+    naming, passages,
     query_text::{LONGEST_QUERY, check_length},
 };
-use lapidary_vault::{PassageSize, RankedNote, RankedNotes, RankedPage, RankedQuery, View};
+use lapidary_vault::{
+    NoMeaning, NoteFilter, PassageSize, RankedBy, RankedNote, RankedNotes, RankedPage, RankedQuery, View,
+};
 
 use super::{
     Input, ObsidianSearchNotes,
@@ -25,12 +27,15 @@ pub(super) struct RankedAnswer {
     /// How the query was interpreted, if not literally.
     pub(super) notice: Option<String>,
     pub(super) truncated: bool,
+    /// How it was ranked.
+    pub(super) by: RankedBy,
 }
 
 pub(super) fn search(
     context: &Context<'_>,
     view: &View,
     query: &str,
+    by: RankedBy,
     input: &Input,
     cursor: PageCursor,
 ) -> Result<RankedAnswer, Reason> {
@@ -42,20 +47,26 @@ pub(super) fn search(
         return Err(Reason::bad_argument(ObsidianSearchNotes::DECLARATION.name, "alternatives", problem));
     }
     let max_matches = input.max_matches_per_hit.unwrap_or(USUAL_MATCHES);
-    let size = PassageSize { context: input.context_length, max_matches };
+    let size = PassageSize { context: input.context_length, max_matches, pieces: 0 };
     // With one match each, the least that a hit takes: the search can stop once a page is full of these.
     let takes = |found: &RankedNote| hit(found.clone(), false).bytes(1);
     let page = RankedPage { offset: cursor.offset, limit: cursor.limit, size, room: room(cursor.limit), takes };
     let found = view
-        .ranked(RankedQuery { text: query, alternatives }, page, &|| context.cancel.check().is_ok())
+        .ranked_by(by, RankedQuery { text: query, alternatives, filter: NoteFilter::default() }, page, &|| {
+            context.cancel.check().is_ok()
+        })
         .map_err(|error| Reason::from_index(&error, context.cancel))?;
-    let notice = notice(&found);
+    if let (RankedBy::Meaning, Some(NoMeaning::NotReady(done))) = (by, found.no_meaning) {
+        return Err(Reason::MeaningNotReady { done: usize::from(done) });
+    }
+    let notice = notice(&found, by);
     let truncated = found.scanned.is_some_and(|scanned| scanned.cut);
     Ok(RankedAnswer {
         total: found.total,
         hits: found.hits.into_iter().map(|found| hit(found, input.explain)).collect(),
         notice,
         truncated,
+        by: found.by,
     })
 }
 
@@ -70,6 +81,7 @@ fn hit(found: RankedNote, explain: bool) -> SearchHit {
         matches: matches.collect(),
         excerpt: found.excerpt,
         section: found.section.map(|headings| headings.join("::")),
+        content_hash: found.near.filter(|near| near.alone).map(|near| near.hash.short()),
         ranking,
     }
 }
@@ -83,11 +95,24 @@ fn ranking(found: &RankedNote) -> String {
     } else {
         String::new()
     };
-    if parts.is_empty() { "by its path".to_owned() } else { format!("{}{share}", parts.join(" + ")) }
+    let words = format!("{}{share}", parts.join(" + "));
+    match &found.near {
+        Some(near) if parts.is_empty() => format!("meaning {:.2}", near.cosine),
+        Some(near) => format!("words {words}; meaning {:.2}", near.cosine),
+        None if parts.is_empty() => "by its path".to_owned(),
+        None => words,
+    }
 }
 
-fn notice(found: &RankedNotes) -> Option<String> {
+fn notice(found: &RankedNotes, by: RankedBy) -> Option<String> {
     let mut said: Vec<String> = Vec::new();
+    // A query with operators alone is as it should be, and a scan has its own sentence.
+    let is_said = match found.no_meaning {
+        Some(NoMeaning::NotReady(_)) => found.scanned.is_none(),
+        Some(NoMeaning::NoFreeWords | NoMeaning::UnknownWords | NoMeaning::Off) => by == RankedBy::Meaning,
+        None => false,
+    };
+    said.extend(found.no_meaning.filter(|_| is_said).map(passages::why_by_words));
     // The ranking differs from the one that the caller gets a moment later.
     if found.scanned.is_some() {
         said.push(

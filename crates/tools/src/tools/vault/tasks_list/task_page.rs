@@ -32,11 +32,10 @@ pub(super) struct GroupedTasks {
     pub(super) next: Option<usize>,
 }
 
-/// A note with tasks that are wanted.
+/// A note with tasks that are wanted. Small: there may be one for every note of a large vault.
 struct NoteCount<'n> {
     entry: FileEntry<'n>,
-    digest: Digest<'n>,
-    count: usize,
+    count: u32,
     /// Of the earliest; after all days if none is due.
     due: i32,
 }
@@ -71,13 +70,13 @@ impl GroupedTasks {
         let found = notes.map_notes(filter.below.as_ref(), &go_on, counted);
         let found = found.map_err(|error| Reason::from_index(&error, context.cancel))?;
         let mut this = Self {
-            total: found.iter().map(|note| note.count).sum(),
+            total: found.iter().map(|note| note.count as usize).sum(),
             notes: found.len(),
             groups: Vec::new(),
             next: None,
         };
         let shown = match grouping {
-            TaskGrouping::Note => by_note(found, filter, page),
+            TaskGrouping::Note => by_note(&found, filter, page),
             _ => by_key(context, &found, filter, grouping, page)?,
         };
         this.fill(shown, page);
@@ -128,7 +127,12 @@ impl<'n> NoteCount<'n> {
         } else {
             tasks.for_each(|task| add(&task));
         }
-        (count > 0).then_some(Self { entry, digest, count, due })
+        (count > 0).then_some(Self { entry, count, due })
+    }
+
+    fn digest(&self) -> Digest<'n> {
+        // It was read a moment ago.
+        self.entry.state().digest().and_then(|digest| Digest::read(digest)).unwrap_or_default()
     }
 }
 
@@ -155,29 +159,31 @@ fn first_line<'i>(item: &'i RowItem<'_>) -> &'i str {
 type ShownTask = (Option<String>, String, TaskOutput);
 
 /// Notes by their earliest task, and the tasks of each in the order of the note.
-fn by_note(mut notes: Vec<NoteCount<'_>>, filter: &TaskFilter, page: PageCursor) -> Vec<ShownTask> {
+fn by_note(notes: &[NoteCount<'_>], filter: &TaskFilter, page: PageCursor) -> Vec<ShownTask> {
     let end = page.offset.saturating_add(page.limit);
-    let order =
-        |one: &NoteCount<'_>, other: &NoteCount<'_>| (one.due, one.entry.path()).cmp(&(other.due, other.entry.path()));
+    // Notes come in path order, so that their numbers are compared instead of their paths.
+    let mut order: Vec<(i32, u32)> = notes.iter().zip(0..).map(|(note, number)| (note.due, number)).collect();
     // Each has a task at least, so that no note behind as many as these can be on the page.
-    if end < notes.len() {
-        notes.select_nth_unstable_by(end, order);
-        notes.truncate(end);
+    if end < order.len() {
+        order.select_nth_unstable(end);
+        order.truncate(end);
     }
-    notes.sort_unstable_by(order);
+    order.sort_unstable();
+    let notes = order.into_iter().filter_map(|(_, number)| notes.get(number as usize));
     let (mut shown, mut before) = (Vec::new(), 0);
-    for note in &notes {
+    for note in notes {
         if before >= end {
             break;
         }
-        if before + note.count > page.offset {
-            let tasks = wanted(&note.digest, filter).into_iter();
+        if before + note.count as usize > page.offset {
+            let digest = note.digest();
+            let tasks = wanted(&digest, filter).into_iter();
             let path = note.entry.path().to_string();
             // The page may begin and end in the middle of a note.
             let tasks = tasks.skip(page.offset.saturating_sub(before)).take(end - before.max(page.offset));
             shown.extend(tasks.map(|(task, item)| (None, path.clone(), output(&task, &item))));
         }
-        before += note.count;
+        before += note.count as usize;
     }
     shown
 }
@@ -193,7 +199,7 @@ fn by_key(
     for (number, note) in notes.iter().enumerate() {
         context.check()?;
         // Texts are decoded for the key; the page alone keeps them.
-        for (task, item) in wanted(&note.digest, filter) {
+        for (task, item) in wanted(&note.digest(), filter) {
             let due = task.day(TaskFieldKind::Due).unwrap_or(NOT_DUE);
             let key = key(grouping, note.entry, &task, &item);
             ordered.push(OrderedTask { key, due, note: number, task });
@@ -207,7 +213,7 @@ fn by_key(
     Ok(page
         .filter_map(|OrderedTask { key: (_, group), note, task, .. }| {
             let note = notes.get(note)?;
-            let items = note.digest.items();
+            let items = note.digest().items();
             let item = items.get(task.item)?;
             Some((Some(group), note.entry.path().to_string(), output(&task, item)))
         })

@@ -1,0 +1,175 @@
+//! The passages of notes that fit a question, within a room.
+
+use lapidary_operation::{Context, Reason, fence::fenced, quote::one_line};
+use lapidary_vault::{NoMeaning, NotePiece, PassageSize, RankedBy, RankedNote, RankedPage, RankedQuery, View};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+/// A passage of a note, with its place.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct FoundPassage {
+    pub path: String,
+    /// The heading above it, as a section to read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub section: Option<String>,
+    /// Where it starts, from 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<usize>,
+    pub text: String,
+    /// The end was left out.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub cut: bool,
+    /// How alike it is, from 0 to 1.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub similarity: Option<f64>,
+    /// Of its note, the beginning.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub content_hash: Option<String>,
+}
+
+/// What was found for a question.
+pub struct FoundPassages {
+    pub passages: Vec<FoundPassage>,
+    /// Notes that fit, with those that are not shown.
+    pub total: usize,
+    /// Notes with passages that had no room.
+    pub left: usize,
+    pub by: RankedBy,
+    pub no_meaning: Option<NoMeaning>,
+}
+
+/// How much is wanted.
+#[derive(Clone, Copy, Debug)]
+pub struct PassageRoom {
+    pub bytes: usize,
+    pub notes: usize,
+    pub pieces_per_note: usize,
+}
+
+/// What the place of a passage takes.
+const PLACE_BYTES: usize = 60;
+/// A passage is not cut to less than this.
+const LEAST_BYTES: usize = 120;
+/// Characters on either side of a word, for a note without pieces.
+const CONTEXT: usize = 200;
+/// A further piece of a note is worth reading from this share of the first one's cosine on.
+const LEAST_SHARE: f64 = 0.75;
+
+/// The passages that fit a question best, those of one note together.
+pub fn find(
+    context: &Context<'_>,
+    view: &View,
+    by: RankedBy,
+    query: RankedQuery<'_>,
+    room: PassageRoom,
+) -> Result<FoundPassages, Reason> {
+    let size = PassageSize { context: CONTEXT, max_matches: 1, pieces: room.pieces_per_note };
+    let takes =
+        |note: &RankedNote| PLACE_BYTES + note.pieces.first().map_or(note.excerpt.len(), |piece| piece.text.len());
+    let page = RankedPage { offset: 0, limit: room.notes, size, room: room.bytes, takes };
+    let found = view
+        .ranked_by(by, query, page, &|| context.cancel.check().is_ok())
+        .map_err(|error| Reason::from_index(&error, context.cancel))?;
+    match found.no_meaning {
+        Some(NoMeaning::NotReady(done)) if by == RankedBy::Meaning => {
+            return Err(Reason::MeaningNotReady { done: usize::from(done) });
+        }
+        Some(NoMeaning::Off) if by == RankedBy::Meaning => return Err(Reason::MeaningOff),
+        _ => {}
+    }
+    let (mut passages, mut used, mut shown) = (Vec::new(), 0, 0);
+    for note in &found.hits {
+        let before = passages.len();
+        for passage in of_note(note) {
+            let wanted = PLACE_BYTES + passage.path.len() + passage.text.len();
+            let left = room.bytes.saturating_sub(used);
+            if wanted <= left {
+                used += wanted;
+                passages.push(passage);
+            } else if passages.len() == before && left >= PLACE_BYTES + passage.path.len() + LEAST_BYTES
+                || passages.is_empty()
+            {
+                // The best passage is shown in part rather than not at all.
+                let most = left.saturating_sub(PLACE_BYTES + passage.path.len()).max(LEAST_BYTES);
+                used = room.bytes;
+                passages.push(shortened(passage, most));
+            }
+        }
+        shown += usize::from(passages.len() > before);
+    }
+    let left = found.total.saturating_sub(shown);
+    Ok(FoundPassages { passages, total: found.total, left, by: found.by, no_meaning: found.no_meaning })
+}
+
+/// The best first; the words that were found if there is nothing else.
+fn of_note(note: &RankedNote) -> Vec<FoundPassage> {
+    let content_hash = note.near.as_ref().map(|near| near.hash.short());
+    let joined = |section: &Option<Vec<String>>| section.as_ref().map(|headings| headings.join("::"));
+    let of_piece = |piece: &NotePiece| FoundPassage {
+        path: note.path.to_string(),
+        section: joined(&piece.section),
+        line: Some(piece.line),
+        text: piece.text.clone(),
+        cut: false,
+        similarity: Some(rounded(piece.cosine)),
+        content_hash: content_hash.clone(),
+    };
+    let best = note.pieces.first().map_or(0.0, |piece| piece.cosine);
+    let pieces: Vec<FoundPassage> =
+        note.pieces.iter().filter(|piece| piece.cosine >= LEAST_SHARE * best).map(of_piece).collect();
+    if !pieces.is_empty() {
+        return pieces;
+    }
+    vec![FoundPassage {
+        path: note.path.to_string(),
+        section: joined(&note.section),
+        line: note.line,
+        text: note.excerpt.clone(),
+        cut: false,
+        similarity: note.near.as_ref().map(|near| rounded(near.cosine)),
+        content_hash,
+    }]
+}
+
+/// Two digits say enough, and cost less.
+pub fn rounded(cosine: f64) -> f64 {
+    (cosine * 100.0).round() / 100.0
+}
+
+fn shortened(passage: FoundPassage, most: usize) -> FoundPassage {
+    if passage.text.len() <= most {
+        return passage;
+    }
+    let end = passage.text.floor_char_boundary(most);
+    // At a word, if one ends near.
+    let end = passage.text[..end].rfind(char::is_whitespace).filter(|at| *at > end / 2).unwrap_or(end);
+    FoundPassage { text: passage.text[..end].trim_end().to_owned(), cut: true, ..passage }
+}
+
+/// The passages as a model reads them.
+pub fn text(passages: &[FoundPassage]) -> String {
+    let mut text = String::new();
+    for passage in passages {
+        let section = passage.section.as_ref().map_or(String::new(), |section| format!(" § {section}"));
+        let line = passage.line.map_or(String::new(), |line| format!(":{line}"));
+        let hash = passage.content_hash.as_ref().map_or(String::new(), |hash| format!(" · {hash}"));
+        let cut = if passage.cut { "…" } else { "" };
+        let head = format!("{}{line}{section}{hash}", passage.path);
+        text += &format!("{}\n{}{cut}\n\n", one_line(&head), passage.text.trim());
+    }
+    fenced(&(text.trim_end().to_owned() + "\n"))
+}
+
+/// Why meaning did not count.
+pub fn why_by_words(why: NoMeaning) -> String {
+    let why = match why {
+        NoMeaning::NotReady(done) => {
+            format!("the index of meanings is being made, {done} % are done. Ask again in a moment")
+        }
+        NoMeaning::UnknownWords => "the model knows none of these".to_owned(),
+        NoMeaning::NoFreeWords => "the query has only operators and phrases".to_owned(),
+        NoMeaning::Off => "the owner has switched the search by meaning off".to_owned(),
+    };
+    format!("Ranked by words: {why}.")
+}
