@@ -25,7 +25,7 @@ fn needs(missing: MissingSetting) -> &'static str {
         NO_MEMORY => "not set up; name a memory_folder",
         NO_SCHEMAS => "not set up; name a schema_folder",
         NO_RECIPES => "not set up; name a recipe_folder",
-        NO_SCRIPTS => "not set up; switch on tools_script",
+        NO_SCRIPTS => "not set up; switch on scripts",
         _ => "not set up",
     }
 }

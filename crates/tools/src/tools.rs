@@ -20,7 +20,7 @@ use crate::{definitions::definition, operations::INTERNAL};
 pub const NO_MEMORY: MissingSetting = MissingSetting { key: "memory_folder", needed_by: "memory" };
 pub const NO_SCHEMAS: MissingSetting = MissingSetting { key: "schema_folder", needed_by: "schema_save" };
 pub const NO_RECIPES: MissingSetting = MissingSetting { key: "recipe_folder", needed_by: "recipe" };
-pub const NO_SCRIPTS: MissingSetting = MissingSetting { key: "tools_script", needed_by: "script" };
+pub const NO_SCRIPTS: MissingSetting = MissingSetting { key: "scripts", needed_by: "script" };
 
 /// All tools, by group, in the order in which clients and the reference list them.
 pub const TOOLS: &[&dyn AnyTool] = &[

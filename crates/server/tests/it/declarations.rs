@@ -32,7 +32,7 @@ fn serve(vault: &Vault, arguments: &[&str], environment: &[(&str, &str)]) -> Ser
         ("LAPIDARY_MEMORY_FOLDER", "Memory"),
         ("LAPIDARY_SCHEMA_FOLDER", "Schemas"),
         ("LAPIDARY_RECIPE_FOLDER", "Recipes"),
-        ("LAPIDARY_TOOLS_SCRIPT", "true"),
+        ("LAPIDARY_SCRIPTS", "true"),
     ];
     vault.serve_with(arguments, &[&allow, environment].concat()).open(Era::Modern)
 }
