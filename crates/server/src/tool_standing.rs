@@ -27,7 +27,7 @@ fn needs(missing: MissingSetting) -> &'static str {
         NO_MEMORY => "not set up; name a memory_folder",
         NO_SCHEMAS => "not set up; name a schema_folder",
         NO_RECIPES => "not set up; name a recipe_folder",
-        NO_SCRIPTS => "not set up; set tools_script",
+        NO_SCRIPTS => "not set up; switch on scripts",
         NO_WEB_SEARCH => "not set up; name a web.search_url",
         missing if NO_WEB_PAGES.contains(&missing) => "not set up; open hosts with web.hosts",
         _ => "not set up",

@@ -21,7 +21,7 @@ use crate::{definitions::definition, operations::INTERNAL};
 pub const NO_MEMORY: MissingSetting = MissingSetting { key: "memory_folder", needed_by: "memory" };
 pub const NO_SCHEMAS: MissingSetting = MissingSetting { key: "schema_folder", needed_by: "schema_save" };
 pub const NO_RECIPES: MissingSetting = MissingSetting { key: "recipe_folder", needed_by: "recipe" };
-pub const NO_SCRIPTS: MissingSetting = MissingSetting { key: "tools_script", needed_by: "script" };
+pub const NO_SCRIPTS: MissingSetting = MissingSetting { key: "scripts", needed_by: "script" };
 pub const NO_WEB_PAGES: [MissingSetting; 2] = [
     MissingSetting { key: "web.hosts", needed_by: "web_fetch" },
     MissingSetting { key: "web.hosts", needed_by: "web_clip" },

@@ -92,8 +92,8 @@ pub(super) const SETTINGS: &[Setting] = &[
         apply: |draft, given| vault_folder(&given.raw).map(|folder| draft.config.recipes = folder),
     },
     Setting {
-        key: Some("tools_script"),
-        variable: Some("LAPIDARY_TOOLS_SCRIPT"),
+        key: Some("scripts"),
+        variable: Some("LAPIDARY_SCRIPTS"),
         flag: None,
         default: ShownDefault::Value("false"),
         doc: "Whether `tools_script` is on: several calls that only read, with loops and filters, in one request.",

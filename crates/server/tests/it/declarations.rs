@@ -34,7 +34,7 @@ fn serve(vault: &Vault, arguments: &[&str], environment: &[(&str, &str)]) -> Ser
         ("LAPIDARY_WEB_SEARCH_URL", "http://127.0.0.1:9/search"),
         ("LAPIDARY_SCHEMA_FOLDER", "Schemas"),
         ("LAPIDARY_RECIPE_FOLDER", "Recipes"),
-        ("LAPIDARY_TOOLS_SCRIPT", "true"),
+        ("LAPIDARY_SCRIPTS", "true"),
     ];
     vault.serve_with(arguments, &[&allow, environment].concat()).open(Era::Modern)
 }

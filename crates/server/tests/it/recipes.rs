@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::harness::{Era, Vault};
 
-const SETTINGS: [(&str, &str); 2] = [("LAPIDARY_RECIPE_FOLDER", "Recipes"), ("LAPIDARY_TOOLS_SCRIPT", "true")];
+const SETTINGS: [(&str, &str); 2] = [("LAPIDARY_RECIPE_FOLDER", "Recipes"), ("LAPIDARY_SCRIPTS", "true")];
 
 const GREET: &str = "description: Greet somebody in a note of their own.
 parameters:

@@ -264,7 +264,7 @@ impl Twin {
         command.env("LAPIDARY_SOURCES_FOLDER", "Open/Drafts").env("LAPIDARY_GUIDE_NOTE", GUIDE);
         // The same for what is checked and kept up.
         command.env("LAPIDARY_SCHEMA_FOLDER", "Open/Drafts/Schemas");
-        command.env("LAPIDARY_RECIPE_FOLDER", "Open").env("LAPIDARY_TOOLS_SCRIPT", "true");
+        command.env("LAPIDARY_RECIPE_FOLDER", "Open").env("LAPIDARY_SCRIPTS", "true");
         command.env("LAPIDARY_INDEX_NOTES", "Open/Index.md,Open/Drafts/Index.md");
         command.env("LAPIDARY_SOURCE_MARKS", "#zqtag9x");
         command.envs(closing.environment().iter().copied()).envs(environment.iter().copied());
@@ -328,7 +328,7 @@ impl Twin {
         // Open, and nobody there: what the vault knows of a page must not depend on hidden notes.
         command.env("LAPIDARY_WEB_PRIVATE_HOSTS", "127.0.0.1:9").env("LAPIDARY_WEB_SEARCH_URL", "http://127.0.0.1:9/");
         command.env("LAPIDARY_SCHEMA_FOLDER", "Open/Drafts/Schemas");
-        command.env("LAPIDARY_RECIPE_FOLDER", "Open").env("LAPIDARY_TOOLS_SCRIPT", "true");
+        command.env("LAPIDARY_RECIPE_FOLDER", "Open").env("LAPIDARY_SCRIPTS", "true");
         command.env("LAPIDARY_INDEX_NOTES", "Open/Index.md,Open/Drafts/Index.md");
         command.envs(closing.environment().iter().copied()).envs(environment.iter().copied());
         let server = Server::spawn(command).with_elicitation().open(Era::Modern);

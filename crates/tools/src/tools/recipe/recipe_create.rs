@@ -13,7 +13,7 @@ use serde_json::json;
 
 pub(crate) struct RecipeCreate;
 
-/// Make a recipe: a tool of steps that are calls of other tools, run as one change. A person has to approve it.
+/// Make a recipe: a tool of steps that are calls of other tools, run as one change. A person approves it.
 ///
 /// `definition` is YAML: `description`, `parameters` (`name: text|number|boolean|date|list|note|folder`, or `{type, description,
 /// default}`), `steps` (`id`, `tool`, `with` its arguments, `for_each` a list, `if` a condition) and `answer`. Texts in `with` and
