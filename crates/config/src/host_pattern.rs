@@ -20,13 +20,13 @@ pub enum HostPattern {
 const USUAL_PORTS: [u16; 2] = [80, 443];
 
 impl HostPattern {
-    /// None if it is no host.
+    /// `None` if it is not a host.
     pub fn parse(text: &str) -> Option<Self> {
         let text = text.trim().to_ascii_lowercase();
         if text == "any" || text == "*" {
             return Some(Self::Any);
         }
-        // An IPv6 address has colons of its own, so it is written in brackets.
+        // An IPv6 address itself has colons, so it is written in brackets.
         let (name, port) = match text.rsplit_once(':') {
             Some((name, port)) if !name.contains(':') || name.ends_with(']') => (name, Some(port.parse().ok()?)),
             _ => (&*text, None),

@@ -86,7 +86,7 @@ impl PartCollector {
     }
 }
 
-/// Bytes that are no letters confuse terminals and models.
+/// Control characters confuse terminals and models.
 fn without_controls(text: &str) -> String {
     text.chars().filter(|letter| !letter.is_control() || matches!(letter, '\n' | '\t')).collect()
 }

@@ -22,7 +22,7 @@ use crate::{
     stages::{active_note, check, find, judge},
 };
 
-/// The tool that stands behind all recipes.
+/// The tool that runs all recipes.
 const RECIPE_RUN: &str = "recipe_run";
 /// No run takes longer, whatever a call may.
 const LONGEST: Duration = Duration::from_secs(60);
@@ -211,7 +211,7 @@ impl<'a> StepRun<'_, '_, 'a> {
     fn read(&mut self, entry: &'a CatalogueEntry, given: Map<String, Value>) -> Result<Map<String, Value>, Reason> {
         entry.authorize()?;
         let execution = self.execution;
-        // Nobody can be asked in the middle of a run.
+        // The user cannot be asked in the middle of a run.
         match execution.setup().rules.on_reading(&entry.spec).decision {
             RuleDecision::Allow => {}
             RuleDecision::Ask => return Err(Reason::NobodyToAsk),

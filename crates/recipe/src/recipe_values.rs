@@ -95,7 +95,7 @@ impl RecipeValues {
         step.arguments.iter().map(field).collect()
     }
 
-    /// The value of a template that is no argument.
+    /// The value of a template that is not an argument.
     pub fn filled_in(&self, template: &ValueTemplate, context: &QueryContext<'_>) -> Result<Value, RecipeFault> {
         self.filled(template, "", &|_| false, context)
     }

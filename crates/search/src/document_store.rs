@@ -173,6 +173,8 @@ mod tests {
     #[test]
     fn a_document_is_read_once_and_a_broken_one_is_tried_once() {
         let folder = tempfile::tempdir().unwrap();
+        // The state of a vault is kept under the name of its folder, which has to exist.
+        std::fs::create_dir(folder.path().join("vault")).unwrap();
         let state = Arc::new(StateFolder::new(folder.path().join("state"), folder.path().join("vault")));
         let store = |reader: &Arc<CountingReader>| {
             let cache = DocumentCache::new(Arc::clone(&state));

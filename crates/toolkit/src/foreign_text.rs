@@ -126,7 +126,7 @@ fn without_language(line: &str) -> &str {
     let behind = line.trim_start_matches(is_before);
     let Some(mark) = behind.chars().next().filter(|mark| matches!(mark, '`' | '~')) else { return line };
     let info = behind.trim_start_matches(mark);
-    // Fewer are no fence, and with a backtick behind them they are a code span.
+    // Fewer do not make a fence, and with a backtick behind them they are a code span.
     if behind.len() - info.len() < 3 || (mark == '`' && info.contains('`')) {
         return line;
     }

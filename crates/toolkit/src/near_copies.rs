@@ -10,7 +10,7 @@ use lapidary_query::search_tokens;
 
 /// How many hashes are kept of a text.
 const SKETCH: usize = 64;
-/// Texts that share none of their smallest hashes, so many of each, are not compared.
+/// Texts that share none of their smallest hashes, this many of each, are not compared.
 const COMPARED: usize = 8;
 /// With how many texts that share one a text is compared. More are copies of these.
 const MOST_REPRESENTATIVES: usize = 8;
@@ -191,7 +191,7 @@ mod tests {
     #[test]
     fn copies_are_found_among_many_texts() {
         let mut texts: Vec<String> = (0..500)
-            .map(|n: u32| (0..40).map(|at: u32| format!("w{} ", (n * 7919 + at * 104_729) % 5003)).collect())
+            .map(|n: u32| (0..40).map(|at: u32| format!("w{} ", (n * 40 + at).wrapping_mul(2_654_435_761))).collect())
             .collect();
         texts[17] = STONE.to_owned();
         texts[300] = STONE.replace("rain", "snow");

@@ -115,7 +115,7 @@ pub fn document_text(
 
 /// Text to read. A file that is not valid UTF-8 is shown as well as possible; a binary one is refused.
 pub fn show(path: &VaultPath, file: &File) -> Result<ShownFile, Reason> {
-    // No text has a zero byte, and every binary format soon does; a PDF need not, and is no text to read either.
+    // No text has a zero byte, and every binary format soon does; a PDF need not, and cannot be read as text either.
     let is_document = DocumentKind::of(path).is_some_and(|kind| !kind.is_text());
     if is_document || file.bytes().contains(&0) {
         return Err(Reason::NotText { path: path.clone(), valid_up_to: None });

@@ -42,7 +42,7 @@ pub enum RecipeState {
     },
 }
 
-/// How a recipe stands with a caller.
+/// Whether a caller can run a recipe.
 pub enum RecipeStanding {
     Enabled(RecipeFacts),
     /// The owner has not approved it as it is.
@@ -58,7 +58,7 @@ pub fn folder<'c>(context: &Context<'c>) -> Result<&'c VaultPath, Reason> {
 /// Where the note of a recipe is.
 pub fn path_of(context: &Context<'_>, name: &RecipeName) -> Result<VaultPath, Reason> {
     let folder = folder(context)?;
-    VaultPath::parse(&format!("{folder}/{name}.md")).map_err(|error| bug!("the name of a recipe is no path: {error}"))
+    VaultPath::parse(&format!("{folder}/{name}.md")).map_err(|error| bug!("the name of a recipe is not a path: {error}"))
 }
 
 /// Identifies what the owner approves: the definition, under its name.
@@ -147,7 +147,7 @@ pub fn definition_in(note: &[u8]) -> Option<String> {
 }
 
 impl KeptRecipe {
-    /// How it stands with a caller who has these tools.
+    /// Whether a caller who has these tools can run it.
     pub fn standing(&self, catalogue: &Catalogue) -> RecipeStanding {
         match &self.state {
             RecipeState::Broken(problems) => RecipeStanding::Broken(problems.clone()),
@@ -224,7 +224,7 @@ pub fn block(definition: &str) -> String {
     format!("```recipe\n{definition}```\n")
 }
 
-/// A note with another definition in the place of its own.
+/// The note with another definition.
 pub fn with_definition(note: &str, definition: &str) -> Option<String> {
     let old = recipe_block(note).ok()?;
     let start = note.match_indices("```recipe").map(|(at, _)| at).find(|at| *at == 0 || note[..*at].ends_with('\n'))?;
@@ -237,7 +237,7 @@ pub fn review(name: &RecipeName, recipe: &Recipe, facts: &RecipeFacts) -> String
     let effect = match facts.effect {
         Effect::Read => "It only reads.",
         Effect::Write => "It changes notes; every run can be undone.",
-        Effect::Destroy => "It can delete for good.",
+        Effect::Destroy => "It can delete permanently.",
     };
     let tools: Vec<String> = facts.tools.iter().map(|tool| format!("`{tool}`")).collect();
     let mut text =

@@ -102,7 +102,7 @@ fn review(recipe: &Value) -> String {
     let mut said = Vec::new();
     match recipe["effect"].as_str() {
         Some("read") => said.push("It only reads.".to_owned()),
-        Some("destroy") => said.push("It can delete for good.".to_owned()),
+        Some("destroy") => said.push("It can delete permanently.".to_owned()),
         Some(_) => said.push("It changes notes; every run can be undone.".to_owned()),
         None => {}
     }

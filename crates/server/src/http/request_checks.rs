@@ -25,11 +25,11 @@ const EXPOSED_HEADERS: &str = "Mcp-Session-Id, WWW-Authenticate, Retry-After";
 /// Which hosts and origins a request may name.
 #[derive(Clone)]
 pub(super) struct RequestChecks {
-    rules: Arc<GateRules>,
+    rules: Arc<RequestRules>,
     refusals: Option<Arc<RefusalLog>>,
 }
 
-struct GateRules {
+struct RequestRules {
     /// In lower case; without a port, any port is meant.
     hosts: Vec<String>,
     origins: AllowedOrigins,
@@ -41,7 +41,7 @@ struct GateRules {
 
 impl RequestChecks {
     pub(super) fn new(hosts: Vec<String>, origins: AllowedOrigins, bound: IpAddr, own_origin: String) -> Self {
-        let rules = GateRules { hosts, origins, is_loopback: bound.is_loopback(), own_origin };
+        let rules = RequestRules { hosts, origins, is_loopback: bound.is_loopback(), own_origin };
         Self { rules: Arc::new(rules), refusals: None }
     }
 

@@ -8,7 +8,7 @@ use crate::harness::{Era, Vault};
 
 const SETTINGS: [(&str, &str); 2] = [("LAPIDARY_RECIPE_FOLDER", "Recipes"), ("LAPIDARY_SCRIPTS", "true")];
 
-const GREET: &str = "description: Greet somebody in a note of their own.
+const GREET: &str = "description: Greet a person in a new note.
 parameters:
   name: text
 steps:
@@ -34,11 +34,11 @@ fn an_approved_recipe_is_found_and_run_by_its_name_over_mcp() {
     let mut server = vault.serve_with(&[], &SETTINGS).open(Era::Modern);
     let list = |server: &mut crate::harness::Server| server.request("tools/list", json!({}))["result"]["tools"].clone();
     let before = list(&mut server);
-    let found = server.done("find_tool", json!({ "query": "greet somebody" }));
+    let found = server.done("find_tool", json!({ "query": "greet a person" }));
     assert_eq!(found.get("recipes"), None, "it is not approved yet: {found}");
     assert_eq!(server.refused("custom_greet", json!({ "name": "Ada" })), "recipe_disabled");
     vault.approve_recipe("Recipes/custom_greet.md", &note());
-    let found = server.done("find_tool", json!({ "query": "greet somebody" }));
+    let found = server.done("find_tool", json!({ "query": "greet a person" }));
     assert_eq!(found["recipes"][0]["name"], "custom_greet", "{found}");
     let done = server.done("call_tool", json!({ "name": "custom_greet", "arguments": { "name": "Ada" } }));
     assert_eq!((&done["answer"], &done["files"]), (&json!("People/Ada.md"), &json!(2)), "{done}");

@@ -1,4 +1,4 @@
-//! Which recipes the owner has approved on this computer: the hash of each, in a file of its own in the state folder. A recipe
+//! Which recipes the owner has approved on this computer: the hash of each, in a file in the state folder. A recipe
 //! that comes with the vault from elsewhere has none, so it does not run here.
 
 use std::{

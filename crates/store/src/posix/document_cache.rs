@@ -160,6 +160,8 @@ mod tests {
     use super::*;
 
     fn cache(folder: &tempfile::TempDir) -> DocumentCache {
+        // The state of a vault is kept under the name of its folder, which has to exist.
+        std::fs::create_dir(folder.path().join("vault")).unwrap();
         let state = StateFolder::new(folder.path().join("state"), folder.path().join("vault"));
         DocumentCache::new(Arc::new(state))
     }

@@ -213,7 +213,7 @@ fn sample(schema: &Value) -> Value {
     }
 }
 
-/// Paths that no vault can have, and parameters that are no path.
+/// Paths that no vault can have, and parameters that are not paths.
 fn path_problems(recipe: &Recipe, step: &RecipeStep, entry: &CatalogueEntry, at: &str) -> Vec<ArgumentProblem> {
     let mut problems = Vec::new();
     for path in entry.spec.declaration.paths {

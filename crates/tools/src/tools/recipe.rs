@@ -13,7 +13,7 @@ use lapidary_operation::ToolNeeds;
 pub(super) const NEEDS: ToolNeeds = ToolNeeds { approved_recipes: true, ..ToolNeeds::NONE };
 
 /// A small recipe for examples, with what its run gives.
-pub(super) const GREET: &str = "description: Greet somebody in a note of their own.
+pub(super) const GREET: &str = "description: Greet a person in a new note.
 parameters:
   name: text
 steps:
@@ -27,7 +27,7 @@ answer: \"{{ made.file }}\"
 
 /// The same as a note.
 pub(super) const GREET_NOTE: &str = "```recipe
-description: Greet somebody in a note of their own.
+description: Greet a person in a new note.
 parameters:
   name: text
 steps:

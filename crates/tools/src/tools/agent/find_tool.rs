@@ -35,7 +35,7 @@ pub(crate) struct Input {
 pub(crate) struct Output {
     /// Whether the first one fits the request; if not, these are only the nearest.
     fits: bool,
-    /// The best one in full, the others in one sentence; listed tools appear only if they come first.
+    /// The best one in full, the others in one sentence.
     matches: Vec<FoundTool>,
     total: usize,
     /// Tools in your list that may also fit.

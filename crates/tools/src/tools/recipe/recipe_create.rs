@@ -114,7 +114,7 @@ impl WriteTool for RecipeCreate {
                 after: &[],
             },
             Example {
-                says: "Nobody can be asked",
+                says: "The user cannot be asked",
                 before: &[],
                 input: json!({ "name": "custom_greet", "definition": super::GREET }),
                 gives: ExampleResult::Refusal(ReasonKind::ApprovalUnavailable),

@@ -112,7 +112,7 @@ impl ReadTool for RecipeList {
                 input: json!({}),
                 gives: ExampleResult::Output(json!({ "recipes": [
                     {
-                        "name": "custom_greet", "enabled": true, "description": "Greet somebody in a note of their own.",
+                        "name": "custom_greet", "enabled": true, "description": "Greet a person in a new note.",
                         "arguments": "name: text", "effect": "write",
                     },
                     { "name": "custom_odd", "enabled": false, "problem": "its note has no `recipe` block" },

@@ -1,4 +1,4 @@
-//! Runs a recipe. Clients call it by the name of the recipe; this is the tool that stands behind all of them.
+//! Runs a recipe. Clients call it by the name of the recipe; this tool runs all of them.
 
 use lapidary_note::counted;
 use lapidary_operation::{

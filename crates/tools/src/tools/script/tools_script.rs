@@ -123,7 +123,7 @@ impl StepsTool for ToolsScript {
                 after: &[],
             },
             Example {
-                says: "A tool that writes is no step of a script",
+                says: "A tool that writes cannot be a step of a script",
                 before: NOTES,
                 input: json!({ "steps": [{ "tool": "file_delete", "with": { "file": "Roofs/Slate.md" } }] }),
                 gives: ExampleResult::Refusal(ReasonKind::RecipeInvalid),

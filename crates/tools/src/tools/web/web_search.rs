@@ -34,11 +34,11 @@ fn limit() -> usize {
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Output {
     /// Best first; text of strangers.
-    hits: Vec<SearchHit>,
+    hits: Vec<WebSearchHit>,
 }
 
 #[derive(Serialize, JsonSchema)]
-struct SearchHit {
+struct WebSearchHit {
     title: String,
     url: String,
     #[serde(skip_serializing_if = "String::is_empty")]
@@ -64,7 +64,7 @@ impl ReadTool for WebSearch {
 
     fn run(&self, context: &Context<'_>, _: &View, input: Input) -> Result<Output, Reason> {
         let found = web(context, NO_WEB_SEARCH)?.search(&input.query, context.cancel)?;
-        let hit = |hit: lapidary_operation::WebHit| SearchHit { title: hit.title, url: hit.url, excerpt: hit.excerpt };
+        let hit = |hit: lapidary_operation::WebHit| WebSearchHit { title: hit.title, url: hit.url, excerpt: hit.excerpt };
         Ok(Output { hits: found.into_iter().take(input.limit).map(hit).collect() })
     }
 
@@ -72,7 +72,7 @@ impl ReadTool for WebSearch {
         if output.hits.is_empty() {
             return Some("Nothing found on the web.".to_owned());
         }
-        let line = |hit: &SearchHit| {
+        let line = |hit: &WebSearchHit| {
             let excerpt = if hit.excerpt.is_empty() { String::new() } else { format!(": {}", quoted(&hit.excerpt)) };
             format!("\n- {} at {}{excerpt}", quoted(&hit.title), quoted(&hit.url))
         };

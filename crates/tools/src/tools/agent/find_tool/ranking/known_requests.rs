@@ -38,6 +38,8 @@ const SIMILARITY: f32 = 1.25;
 const SIMILAR: f32 = 0.1;
 /// Below this cosine, two requests have nothing to do with each other.
 const UNRELATED: f32 = 0.3;
+/// What a request without any known word has to be like, to be like a known one in meaning.
+const WITHOUT_WORDS: f32 = 0.5;
 /// How many requests that are close in meaning count for a tool, and how much of each relative to the one before.
 const CLOSEST: usize = 5;
 const NEXT_CLOSEST: f32 = 0.6;
@@ -141,6 +143,11 @@ impl KnownRequests {
             }
         }
         similar.close.values_mut().for_each(|found| found.sort_by(|one, other| other.total_cmp(one)));
+        // The model finds a neighbour for every text, `zzz` too.
+        let closest = similar.close.values().filter_map(|found| found.first()).copied().fold(0.0, f32::max);
+        if known.is_empty() && closest < WITHOUT_WORDS {
+            similar.close.clear();
+        }
         for (request, tools) in self.tools.iter().enumerate() {
             if alike[request] < SIMILAR {
                 continue;
