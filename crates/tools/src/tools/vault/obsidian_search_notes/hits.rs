@@ -22,7 +22,7 @@ pub(super) struct HitPage {
     pub(super) total_count: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) next_cursor: Option<String>,
-    /// There may be more than all pages show.
+    // There may be more than all pages show.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) truncated: Option<bool>,
 }
