@@ -12,6 +12,7 @@ const HARMLESS: &[(&str, &str)] = &[
     ("hashbrown", "more methods"),
     ("indexmap", "more methods"),
     ("num-complex", "more methods"),
+    ("num-integer", "more methods"),
     ("num-traits", "more methods"),
     ("rmcp", "the client, which the server does not have"),
     ("rustix", "terminals that tests open"),

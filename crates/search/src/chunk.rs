@@ -90,7 +90,7 @@ struct ChunkJoiner<'t, E> {
 struct SectionHeading<'t> {
     text: &'t str,
     line: Range<usize>,
-    /// Whether the next heading is below it, so that it needs no piece of its own.
+    /// Whether the next heading is below it, so that it needs no separate piece.
     has_sections: bool,
 }
 

@@ -29,7 +29,7 @@ const MOST_WORDS: usize = 8;
 
 /// The first place of every note that is named in a text by its name or an alias, as words of their own and in any case,
 /// in text order. Of two notes with one name neither is meant, of a longer and a shorter name the longer one is. Links, code,
-/// formulas, tags, headings and properties are no places.
+/// formulas, tags, headings and properties do not count.
 pub fn find(
     context: &Context<'_>,
     notes: &VisibleNotes,

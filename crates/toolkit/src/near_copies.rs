@@ -10,7 +10,7 @@ use lapidary_query::search_tokens;
 
 /// How many hashes are kept of a text.
 const SKETCH: usize = 64;
-/// Texts that share none of their smallest hashes, so many of each, are not compared.
+/// Texts that share none of their smallest hashes, this many of each, are not compared.
 const COMPARED: usize = 8;
 /// With how many texts that share one a text is compared. More are copies of these.
 const MOST_REPRESENTATIVES: usize = 8;

@@ -102,7 +102,7 @@ impl View {
         self.search.meaning().is_on()
     }
 
-    /// How far the vectors of the notes are that the caller sees; `None` if nobody has needed any.
+    /// How far the vectors of the notes are that the caller sees; `None` if no caller has needed any.
     pub fn meaning_state(&self, go_on: GoOn<'_>) -> Result<Option<MeaningState>, IndexError> {
         Ok(self.search.meaning().state(self.files(go_on)?))
     }

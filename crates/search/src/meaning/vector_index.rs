@@ -87,7 +87,7 @@ impl MissingNotes {
 #[derive(Clone, Copy)]
 pub(in crate::meaning) struct VectorWork<'w> {
     pub(in crate::meaning) model: &'w TextModel,
-    /// On all threads: somebody waits for it.
+    /// On all threads: a caller waits for it.
     pub(in crate::meaning) hurried: bool,
     pub(in crate::meaning) go_on: GoOn<'w>,
 }

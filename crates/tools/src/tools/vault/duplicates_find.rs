@@ -81,7 +81,7 @@ const MOST_PLACES: usize = 20;
 const SHOWN_LENGTH: usize = 120;
 
 /// What is compared of one note.
-struct ReadNote {
+struct ComparedNote {
     path: VaultPath,
     whole: TextSketch,
     paragraphs: Vec<(usize, TextSketch, String)>,
@@ -114,7 +114,7 @@ impl ReadTool for DuplicatesFind {
             let sketched = |(line, text): &(usize, &str)| Some((*line, TextSketch::of(text)?, shortened(text)));
             let whole = TextSketch::of(&body)?;
             let paragraphs = paragraphs.iter().filter_map(sketched).collect();
-            Some(ReadNote { path: entry.path().clone(), whole, paragraphs })
+            Some(ComparedNote { path: entry.path().clone(), whole, paragraphs })
         })?;
         let wholes: Vec<TextSketch> = read.iter().map(|note| note.whole.clone()).collect();
         let mut notes = near_copies::groups(&wholes, input.min_similarity, || context.check())?;

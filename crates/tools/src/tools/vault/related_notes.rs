@@ -194,7 +194,7 @@ fn without_meaning(why: NoMeaning) -> String {
 
 fn to_text(context: &Context<'_>, view: &View, text: &str, limit: usize) -> Result<Output, Reason> {
     check_length(RelatedNotes::DECLARATION.name, text)?;
-    // It is a text and not a query: signs in it are no operators.
+    // It is a text and not a query: signs in it are not operators.
     let plain: String = text.chars().map(|c| if c.is_alphanumeric() { c } else { ' ' }).collect();
     let query = RankedQuery { text: &plain, alternatives: &[], filter: NoteFilter::default() };
     let room = PassageRoom { bytes: usize::MAX, notes: limit, pieces_per_note: 1 };
