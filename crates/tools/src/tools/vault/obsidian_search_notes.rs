@@ -25,25 +25,25 @@ use self::hits::{HitPage, RANKED_HITS, SearchHit, fitting, ranked_lines};
 
 pub(crate) struct ObsidianSearchNotes;
 
-/// Search all notes: `hybrid` ranks by words and meaning (also `"phrase"`, `-not`, `OR`, `path:`, `tag:`,
-/// `[property:value]`, `line:(…)`), `omnisearch` by words, `semantic` by meaning; `text` finds words; `jsonlogic`
-/// evaluates a rule per note; `dataview` runs DQL. Give about three `alternatives`: other words for it.
+/// Search notes: `hybrid` ranks by words and meaning (also `"phrase"`, `-not`, `OR`, `path:`, `tag:`, `[property:value]`,
+/// `line:(…)`), `omnisearch` by words, `semantic` by meaning; `text` finds words; `jsonlogic` tests a rule; `dataview`
+/// runs DQL.
 ///
 /// A rule sees `path`, `content`, `frontmatter.<key>`, `tags` (without `#`), `stat.mtime|ctime|size`, `links`,
-/// `backlinks` (paths), `unresolvedLinks`, and supports `{"glob": ["Projects/*", {"var": "path"}]}` and `regexp`.
+/// `backlinks`, `unresolvedLinks`, and `{"glob": ["Projects/*", {"var": "path"}]}`, `regexp`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Input {
     /// Mode.
     #[serde(default)]
     mode: SearchMode,
-    /// For all but `jsonlogic`.
+    /// Not for `jsonlogic`.
     #[serde(default)]
     query: Option<String>,
-    /// Other words.
+    /// About three other ways to say it.
     #[serde(default)]
     alternatives: Option<Vec<String>>,
-    /// For `jsonlogic`: the rule.
+    /// A rule.
     #[serde(default)]
     logic: Option<Map<String, Value>>,
     /// Characters around a match.
@@ -58,7 +58,7 @@ pub(crate) struct Input {
     #[serde(default)]
     #[schemars(range(min = 1), extend("default" = 10, "x-rare" = true))]
     max_matches_per_hit: Option<usize>,
-    /// `plugin` ranks by the plugin Omnisearch in the running Obsidian app.
+    /// `plugin` ranks by Omnisearch in the running app.
     #[serde(default)]
     #[schemars(extend("x-rare" = true))]
     engine: SearchEngine,

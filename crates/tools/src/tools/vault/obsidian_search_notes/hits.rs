@@ -22,7 +22,7 @@ pub(super) struct HitPage {
     pub(super) total_count: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) next_cursor: Option<String>,
-    /// There may be more than all pages show.
+    // There may be more than all pages show.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) truncated: Option<bool>,
 }
@@ -52,10 +52,10 @@ pub(super) enum SearchHit {
         /// The heading above the excerpt, as a section to read.
         #[serde(skip_serializing_if = "Option::is_none")]
         section: Option<String>,
-        /// Of a note found by meaning alone.
+        // Of a note found by meaning alone, the beginning.
         #[serde(skip_serializing_if = "Option::is_none")]
         content_hash: Option<String>,
-        /// What each word contributed to the score.
+        // What each word contributed to the score.
         #[serde(skip_serializing_if = "Option::is_none")]
         ranking: Option<String>,
     },
