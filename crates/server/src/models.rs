@@ -186,7 +186,7 @@ pub(crate) fn facts(shelf: &ModelShelf, name: &str) -> Result<Option<ModelFacts>
 
 /// Reads a model that the owner added, and compares it with what was added.
 pub(crate) fn load(shelf: &ModelShelf, name: &str) -> Result<TextModel, String> {
-    let facts = facts(shelf, name)?.ok_or("it is not there; `lapidary model add` adds one")?;
+    let facts = facts(shelf, name)?.ok_or("it is not there; `lapidary model add PATH` adds one")?;
     let file = |name_of_file: &str| shelf.read(name, name_of_file).map_err(|error| format!("{name_of_file}: {error}"));
     let model = match file(PACKED)? {
         Some(packed) => StaticModel::read(packed).map(Box::new).map(TextModel::Static),

@@ -61,7 +61,7 @@ impl WebFetcher {
     /// None if the owner opened nothing of the web.
     pub(crate) fn of(settings: &WebConfig) -> Option<Self> {
         let is_open = settings.search_url.is_some() || !Self::opens_no_host(settings);
-        is_open.then(|| Self::new(settings, DefaultResolver::default(), RootCerts::WebPki))
+        is_open.then(|| Self::new(settings, DefaultResolver::default(), &RootCerts::WebPki))
     }
 
     /// What the owner has not set, and which tools need it.
@@ -75,7 +75,7 @@ impl WebFetcher {
         settings.hosts.is_empty() && settings.private_hosts.is_empty()
     }
 
-    fn new(settings: &WebConfig, names: impl Resolver, roots: RootCerts) -> Self {
+    fn new(settings: &WebConfig, names: impl Resolver, roots: &RootCerts) -> Self {
         let agent_settings = |accepts: &'static str| {
             outgoing::settings(settings.timeout, roots.clone(), false)
                 // A proxy of the environment would look up names itself, past the check of their addresses.

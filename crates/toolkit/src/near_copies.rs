@@ -194,7 +194,7 @@ mod tests {
             .map(|n: u32| (0..40).map(|at: u32| format!("w{} ", (n * 40 + at).wrapping_mul(2_654_435_761))).collect())
             .collect();
         texts[17] = STONE.to_owned();
-        texts[300] = STONE.replace("rain", "snow");
+        texts[300] = STONE.replace("century", "lifetime");
         texts[450] = STONE.to_uppercase();
         let sketches: Vec<TextSketch> = texts.iter().map(|text| sketch(text)).collect();
         let found = groups(&sketches, 0.6, || Ok::<(), Infallible>(())).unwrap();

@@ -58,7 +58,8 @@ pub fn folder<'c>(context: &Context<'c>) -> Result<&'c VaultPath, Reason> {
 /// Where the note of a recipe is.
 pub fn path_of(context: &Context<'_>, name: &RecipeName) -> Result<VaultPath, Reason> {
     let folder = folder(context)?;
-    VaultPath::parse(&format!("{folder}/{name}.md")).map_err(|error| bug!("the name of a recipe is not a path: {error}"))
+    VaultPath::parse(&format!("{folder}/{name}.md"))
+        .map_err(|error| bug!("the name of a recipe is not a path: {error}"))
 }
 
 /// Identifies what the owner approves: the definition, under its name.

@@ -140,7 +140,7 @@ fn text_of<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Result<Option<&'h s
 pub(super) async fn guard(State(checks): State<RequestChecks>, request: Request, next: Next) -> Response {
     let looked_at = checks.refusals.as_ref().map(|refusals| (refusals, refusals.look_at(&request)));
     let answered = checked(&checks, request, next).await;
-    let is_origin_refused = matches!(&answered, Err(GateRefusal::Origin));
+    let is_origin_refused = matches!(&answered, Err(RequestRefusal::Origin));
     let (mut response, origin) = answered.unwrap_or_else(|refused| (refused.into_response(), None));
     if let Some((refusals, request)) = looked_at {
         refusals.answered(request, &response, is_origin_refused);
@@ -154,7 +154,7 @@ pub(super) async fn guard(State(checks): State<RequestChecks>, request: Request,
 }
 
 /// Why a request is not answered.
-enum GateRefusal {
+enum RequestRefusal {
     Malformed(&'static str),
     Repeated(HeaderName),
     TooLong,
@@ -162,7 +162,7 @@ enum GateRefusal {
     Origin,
 }
 
-impl IntoResponse for GateRefusal {
+impl IntoResponse for RequestRefusal {
     fn into_response(self) -> Response {
         let (status, message) = match self {
             Self::Malformed(message) => (StatusCode::BAD_REQUEST, message),
@@ -185,31 +185,31 @@ async fn checked(
     checks: &RequestChecks,
     request: Request,
     next: Next,
-) -> Result<(Response, Option<HeaderValue>), GateRefusal> {
+) -> Result<(Response, Option<HeaderValue>), RequestRefusal> {
     let headers = request.headers();
     if let Some(name) = repeated(headers) {
-        return Err(GateRefusal::Repeated(name.clone()));
+        return Err(RequestRefusal::Repeated(name.clone()));
     }
     // A request without a host is HTTP/1.0, and no browser or client sends one.
     let (Ok(Some(host)), Ok(origin)) = (text_of(headers, &header::HOST), text_of(headers, &header::ORIGIN)) else {
-        return Err(GateRefusal::Malformed("Bad Request: a Host and an Origin are plain text"));
+        return Err(RequestRefusal::Malformed("Bad Request: a Host and an Origin are plain text"));
     };
     // `GET http://host/path` has to name the host that the header names.
     // A proxy may go by the one, and we by the other.
     if request.uri().authority().is_some_and(|authority| host != authority.as_str()) {
-        return Err(GateRefusal::Malformed("Bad Request: the request names two hosts"));
+        return Err(RequestRefusal::Malformed("Bad Request: the request names two hosts"));
     }
     if request.uri().path_and_query().is_some_and(|target| target.as_str().len() > TARGET_BYTES) {
-        return Err(GateRefusal::TooLong);
+        return Err(RequestRefusal::TooLong);
     }
     let local = request.extensions().get::<ConnectionEnds>().map(|ends| ends.local);
     if !checks.knows_host(host, local) {
-        return Err(GateRefusal::Host);
+        return Err(RequestRefusal::Host);
     }
     // Documents for programs carry no cookie, so any page may read them.
     let is_for_all = is_for_every_page(request.uri().path());
     if !is_for_all && origin.is_some_and(|origin| !checks.knows_origin(origin)) {
-        return Err(GateRefusal::Origin);
+        return Err(RequestRefusal::Origin);
     }
     let origin = match origin {
         // A wildcard never goes with credentials, so no cookie or token is exposed by it.

@@ -59,7 +59,7 @@ impl PageHost {
             WebConfig { hosts: patterns(hosts), private_hosts: patterns(private_hosts), ..WebConfig::default() };
         settings.timeout = LONG;
         change(&mut settings);
-        WebFetcher::new(&settings, TestNames(vec![self.address]), RootCerts::WebPki)
+        WebFetcher::new(&settings, TestNames(vec![self.address]), &RootCerts::WebPki)
     }
 
     /// One for which the host is an open private one.
@@ -160,7 +160,7 @@ fn no_name_leads_to_a_private_address_also_not_after_a_redirect() {
     // A public address beside a private one makes it no better.
     let settings = WebConfig { hosts: vec![HostPattern::Any], timeout: LONG, ..WebConfig::default() };
     let mixed = TestNames(vec!["93.184.216.34:80".parse().unwrap(), host.address]);
-    let mixed = WebFetcher::new(&settings, mixed, RootCerts::WebPki);
+    let mixed = WebFetcher::new(&settings, mixed, &RootCerts::WebPki);
     assert!(matches!(mixed.fetch("http://a.example/", LONG), Err(WebFault::PrivateHost { .. })));
     assert_eq!(host.asked(), 4, "only the host that is open was asked");
 }

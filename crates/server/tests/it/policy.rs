@@ -62,6 +62,7 @@ fn every_tool_that_takes_a_path_says_what_may_be_read() {
         ("OBSIDIAN_WRITE_PATHS", "work"),
         ("LAPIDARY_REPETITION", "off"),
         ("LAPIDARY_SCHEMA_FOLDER", "work/Schemas"),
+        ("LAPIDARY_WEB_HOSTS", "example.org"),
     ];
     let mut server = vault.serve_with(&["--tools", "all"], &environment).open(Era::Modern);
     for (spec, arguments) in calls(|spec| is_of_files(spec) && !spec.declaration.paths.is_empty(), "outside") {

@@ -224,6 +224,8 @@ fn no_declared_reason_is_left_out() {
         "query_too_large",
         "not_a_file",
         "not_text",
+        // Of the search by meaning: meaning.
+        "meaning_not_ready",
         // Of names that several notes have: examples, for every tool.
         "ambiguous_path",
         // Of single notes: notes.

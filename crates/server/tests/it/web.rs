@@ -67,7 +67,7 @@ fn the_web_is_off_until_the_owner_opens_it() {
         ("web_search", json!({ "query": "slate" })),
     ] {
         let refused = server.call(tool, arguments);
-        assert!(refused["content"][0]["text"].as_str().unwrap().contains("the setting `web."), "{refused}");
+        assert!(refused["content"][0]["text"].as_str().unwrap().contains("`web."), "{refused}");
     }
     let found = server.done("find_tool", json!({ "query": "read this web page" }));
     assert!(!found.to_string().contains("web_fetch"), "{found}");

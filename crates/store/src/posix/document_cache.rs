@@ -188,7 +188,14 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let cache = cache(&folder);
         // Bytes that cannot be packed.
-        let noise: Vec<u8> = (0..20_000_u32).map(|at| (at.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
+        let mut state = 1_u32;
+        let mut next = || {
+            state ^= state << 13;
+            state ^= state >> 17;
+            state ^= state << 5;
+            state.to_le_bytes()[0]
+        };
+        let noise: Vec<u8> = (0..20_000).map(|_| next()).collect();
         for key in ["a", "b", "c", "d", "e"] {
             cache.keep(key, 1, &noise).unwrap();
         }

@@ -64,7 +64,8 @@ impl ReadTool for WebSearch {
 
     fn run(&self, context: &Context<'_>, _: &View, input: Input) -> Result<Output, Reason> {
         let found = web(context, NO_WEB_SEARCH)?.search(&input.query, context.cancel)?;
-        let hit = |hit: lapidary_operation::WebHit| WebSearchHit { title: hit.title, url: hit.url, excerpt: hit.excerpt };
+        let hit =
+            |hit: lapidary_operation::WebHit| WebSearchHit { title: hit.title, url: hit.url, excerpt: hit.excerpt };
         Ok(Output { hits: found.into_iter().take(input.limit).map(hit).collect() })
     }
 

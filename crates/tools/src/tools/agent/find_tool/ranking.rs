@@ -471,7 +471,7 @@ mod tests {
         (include_str!("unseen/sixth.txt"), 7),
         (include_str!("unseen/seventh.txt"), 5),
         (include_str!("unseen/eighth.txt"), 7),
-        (include_str!("unseen/ninth.txt"), 5),
+        (include_str!("unseen/ninth.txt"), 6),
         (include_str!("unseen/tenth.txt"), 5),
     ];
 
