@@ -174,8 +174,8 @@ mod tests {
     fn a_document_is_read_once_and_a_broken_one_is_tried_once() {
         let folder = tempfile::tempdir().unwrap();
         // The state of a vault is kept under the name of its folder, which has to exist.
-        std::fs::create_dir(folder.path().join("vault")).unwrap();
-        let state = Arc::new(StateFolder::new(folder.path().join("state"), folder.path().join("vault")));
+        let vault = tempfile::tempdir().unwrap();
+        let state = Arc::new(StateFolder::new(folder.path().to_owned(), vault.path().to_owned()));
         let store = |reader: &Arc<CountingReader>| {
             let cache = DocumentCache::new(Arc::clone(&state));
             DocumentStore::new(Some(Arc::<CountingReader>::clone(reader)), Some(cache))

@@ -57,7 +57,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         flag: None,
         default: ShownDefault::Value(Config::BUNDLED_MODEL),
         doc: "The model that finds notes by meaning: `english` is in the program, others are added with `lapidary model add PATH` and chosen \
-              with `lapidary model use`. One that cannot be read is named in a warning, and `english` is used.",
+              with `lapidary model use NAME`. One that cannot be read is named in a warning, and `english` is used.",
         apply: |draft, given| {
             let name = given.raw.text()?;
             if !ModelShelf::is_name(name) {
