@@ -241,7 +241,8 @@ fn vectors_are_made_in_the_background() {
     let Searched { live, search } = live(vault.path());
     let search = Arc::new(search);
     let files = to_rank(&live, &open(), &|| true).unwrap();
-    assert_eq!(search.meaning().state(&files), None, "nothing is made before it is needed");
+    let before = search.meaning().state(&files).unwrap();
+    assert_eq!((before.notes, before.waiting), (0, 400), "nothing is made before it is needed");
     embed_aside(&search, &files);
     while search.is_building() {
         std::thread::sleep(Duration::from_millis(5));
