@@ -38,6 +38,8 @@ const SIMILARITY: f32 = 1.25;
 const SIMILAR: f32 = 0.1;
 /// Below this cosine, two requests have nothing to do with each other.
 const UNRELATED: f32 = 0.3;
+/// How much of a request the model has to know as whole words.
+const LEAST_FAMILIAR: f32 = 0.5;
 /// How many requests that are close in meaning count for a tool, and how much of each relative to the one before.
 const CLOSEST: usize = 5;
 const NEXT_CLOSEST: f32 = 0.6;
@@ -228,5 +230,7 @@ fn meaning_of(request: &str) -> Option<Embedding> {
             text.push_str(meant);
         }
     }
-    TextModel::bundled().embed(&text)
+    let model = TextModel::bundled();
+    // Pieces of words that it does not know mean something by chance.
+    (model.familiarity(&text) > LEAST_FAMILIAR).then(|| model.embed(&text)).flatten()
 }
