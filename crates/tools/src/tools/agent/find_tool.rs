@@ -33,12 +33,12 @@ pub(crate) struct Input {
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Output {
-    /// Whether the first one fits the request; if not, these are only the nearest.
+    /// Whether the first one fits; if not, these are only the nearest.
     fits: bool,
     /// The best one in full, the others in one sentence.
     matches: Vec<FoundTool>,
     total: usize,
-    /// Tools in your list that may also fit.
+    /// Listed tools that may also fit.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     also_listed: Vec<&'static str>,
     /// The user's playbooks for such tasks; read one as a note.

@@ -99,6 +99,8 @@ impl WriteTool for WebClip {
         if let Some((note, by)) = asked.known_as(&known) {
             return answer_known(view, note, by, &input.url, &input);
         }
+        // Before the request: a call that is refused for its template asks no stranger.
+        let template = input.template.as_ref().map(|name| NoteTemplate::find(context, view, name)).transpose()?;
         let fetched = web.fetch(&input.url, context.cancel)?;
         let draft = SourceDraft::of_page(read(&fetched), &fetched.text);
         let mut draft = draft.ok_or_else(|| bad("url", "must be a page that has text"))?;
@@ -111,8 +113,8 @@ impl WriteTool for WebClip {
         let not_text = |_| Reason::NotText { path: path.clone(), valid_up_to: None };
         let mut note = Document::open(draft.text.clone()).map_err(not_text)?;
         let mut notice = None;
-        if let Some(name) = &input.template {
-            let filled = NoteTemplate::find(context, view, name)?.filled(context, naming::title(&path));
+        if let Some(template) = template {
+            let filled = template.filled(context, naming::title(&path));
             notice = filled.has_commands.then_some(template::COMMANDS_LEFT);
             note = note_template::inserted(&note, &filled.text, TemplatePlace::Start)
                 .map_err(|error| edit_refusal(&path, &error))?;
