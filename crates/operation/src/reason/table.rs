@@ -171,7 +171,7 @@ reasons! { |offered|
         kind: ReasonKind::RecipeDisabled,
         message: format!("{name} is disabled: the owner has not approved it as it is now."),
         data: json!({ "recipe": name }),
-        hint: format!("Ask the user to review it with `lapidary recipes approve {name}`."),
+        hint: "Ask the user to review it with `lapidary recipes approve NAME`.",
     }
     /// A recipe or a script that cannot go on, by no fault of a tool.
     RecipeStopped { step: Option<usize>, problem: Prose } => {

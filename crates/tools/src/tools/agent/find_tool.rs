@@ -24,7 +24,7 @@ pub(crate) struct Input {
     /// E.g. `rename a heading`.
     #[schemars(length(min = 1))]
     query: String,
-    /// How many tools to show; 5 by default.
+    /// How many; 5 by default.
     #[serde(default)]
     #[schemars(range(min = 1, max = 20))]
     limit: Option<usize>,
