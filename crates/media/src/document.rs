@@ -38,15 +38,7 @@ pub(crate) struct PartCollector {
 
 impl PartCollector {
     fn new(kind: DocumentKind, most_bytes: usize) -> Self {
-        let document = DocumentText {
-            kind,
-            title: None,
-            author: None,
-            total: 0,
-            parts: Vec::new(),
-            is_cut: false,
-            is_recognised: false,
-        };
+        let document = DocumentText { kind, title: None, author: None, total: 0, parts: Vec::new(), is_cut: false };
         Self { document, room: most_bytes }
     }
 

@@ -21,7 +21,7 @@ mod limits {
 
     /// The address space of the child, in bytes. A picture of the most pixels is there twice while it is scaled.
     pub(crate) const ADDRESS_SPACE: u64 = 768 << 20;
-    /// Processor time of the child, in seconds: a book of a thousand pages takes a quarter of it.
+    /// Processor time of the child, in seconds. An estimate: long books have not been measured.
     pub(crate) const PROCESSOR_SECONDS: u64 = 30;
     /// What the clock of the parent allows. Where processor time is limited, this is only for a child that waits, so that a
     /// busy computer makes no difference; calls have their own deadline.

@@ -156,7 +156,6 @@ mod tests {
                         text: String::from_utf8_lossy(bytes).into_owned(),
                     }],
                     is_cut: false,
-                    is_recognised: false,
                 }),
             }
         }

@@ -87,9 +87,6 @@ pub struct DocumentText {
     pub parts: Vec<DocumentPart>,
     /// There is more text than is read.
     pub is_cut: bool,
-    /// Read by the owner's program for text recognition.
-    #[serde(default)]
-    pub is_recognised: bool,
 }
 
 /// A page, a slide, a sheet or a chapter.

@@ -109,8 +109,6 @@ fn notice(document: &DocumentText, is_empty: bool) -> Option<String> {
         }
     } else if is_empty {
         "There is no text there."
-    } else if document.is_recognised {
-        "Read by a program for text recognition; it may be wrong."
     } else if document.is_cut {
         "The end of the document is left out: it has more text than is read."
     } else {
@@ -234,7 +232,6 @@ mod tests {
             total,
             parts: texts.iter().map(part).collect(),
             is_cut: false,
-            is_recognised: false,
         }
     }
 
