@@ -10,6 +10,7 @@ mod client;
 #[path = "../wire/report.rs"]
 #[allow(dead_code, reason = "shared with another benchmark")]
 mod report;
+mod tasks;
 
 use std::{collections::BTreeMap, fs, path::Path};
 
@@ -17,6 +18,7 @@ use calls::EverydayCall;
 use client::Server;
 use report::Failure;
 use serde_json::{Value, json};
+use tasks::TaskBytes;
 
 const RESULT: &str = "../../benches/results/bytes.md";
 
@@ -59,9 +61,29 @@ fn main() -> Result<(), Failure> {
         });
         eprintln!("{request:>6} {answer:>6}  {what}{before}");
     }
+    page += &tasks_table(around.path())?;
     fs::write(&kept, page)?;
     eprintln!("kept as {}", kept.display());
     Ok(())
+}
+
+/// Five tasks in three ways.
+fn tasks_table(around: &Path) -> Result<String, Failure> {
+    let mut page = String::from(
+        "\n## Tasks of several steps\n\nCalls and bytes, requests and answers together: call by call, by a recipe of the demo vault, and with a script for \
+         what is only read.\n\n| task | call by call | recipe | script |\n|---|---|---|---|\n",
+    );
+    let cell =
+        |way: Option<(usize, usize)>| way.map_or("–".to_owned(), |(calls, bytes)| format!("{calls} calls, {bytes}"));
+    for TaskBytes { what, by_hand, by_recipe, by_script } in tasks::all(around)? {
+        let row = format!("| {what} | {} | {} | {} |\n", cell(Some(by_hand)), cell(by_recipe), cell(by_script));
+        eprint!("{row}");
+        page += &row;
+    }
+    let [recipe, script] = tasks::finding(around)?;
+    let row = format!("| once before: `find_tool` | – | {} | {} |\n", cell(Some(recipe)), cell(Some(script)));
+    eprint!("{row}");
+    Ok(page + &row)
 }
 
 fn change(before: usize, now: usize) -> String {

@@ -24,9 +24,12 @@ impl Server {
 
     /// The same through another command, such as a profiler, or of another version.
     pub(crate) fn start_as(command: &mut Command, vault: &Path, around: &Path) -> Result<Self, Failure> {
+        Self::start_on(command.arg("--vault").arg(vault), around)
+    }
+
+    /// The same with a vault that the command names itself.
+    pub(crate) fn start_on(command: &mut Command, around: &Path) -> Result<Self, Failure> {
         let mut child = command
-            .arg("--vault")
-            .arg(vault)
             .env("LAPIDARY_STATE_DIR", around.join("state"))
             .env("LAPIDARY_REPETITION", "off")
             .env("MCP_LOG_LEVEL", "error")

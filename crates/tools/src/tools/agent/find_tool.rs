@@ -130,15 +130,18 @@ impl AgentTool for FindTool {
     }
 
     fn text(&self, output: &Output) -> Option<String> {
-        let mut text = output.tools();
+        let mut text = String::new();
+        // First: what the user made for just this is better than what is like it.
         if !output.recipes.is_empty() {
             let how = if output.relays { "run them with `call_tool`" } else { "call them by name" };
-            text += &format!("\n\n**Recipes** (the user's own tools; {how})");
+            text += &format!("**Recipes** (the user's own tools; {how})");
             for FoundRecipe { name, effect, description, arguments, vault } in &output.recipes {
                 let place = vault.as_ref().map_or(String::new(), |vault| format!(" in the vault {}", quoted(vault)));
                 text += &format!("\n- {name}({arguments}) {effect}{place}: {}", quoted(description));
             }
+            text += "\n\n";
         }
+        text += &output.tools();
         if !output.skills.is_empty() {
             text += "\n\n**Playbooks** (notes; read one before you start)";
             for FoundSkill { path, vault, description, .. } in &output.skills {
