@@ -1,4 +1,4 @@
-//! What a model pays for forty everyday calls on the demo vault: the bytes of requests, answers, refusals and of the list,
+//! What a model pays for forty everyday calls and five tasks on the demo vault: the bytes of requests, answers, refusals and of the list,
 //! beside the last result, which is kept in `benches/results/bytes.md`. The build does not matter, so any profile will do.
 
 #![expect(clippy::disallowed_methods, reason = "a benchmark plays the client and keeps its results")]
@@ -73,8 +73,11 @@ fn tasks_table(around: &Path) -> Result<String, Failure> {
         "\n## Tasks of several steps\n\nCalls and bytes, requests and answers together: call by call, by a recipe of the demo vault, and with a script for \
          what is only read.\n\n| task | call by call | recipe | script |\n|---|---|---|---|\n",
     );
-    let cell =
-        |way: Option<(usize, usize)>| way.map_or("–".to_owned(), |(calls, bytes)| format!("{calls} calls, {bytes}"));
+    let cell = |way: Option<(usize, usize)>| match way {
+        None => "–".to_owned(),
+        Some((1, bytes)) => format!("1 call, {bytes}"),
+        Some((calls, bytes)) => format!("{calls} calls, {bytes}"),
+    };
     for TaskBytes { what, by_hand, by_recipe, by_script } in tasks::all(around)? {
         let row = format!("| {what} | {} | {} | {} |\n", cell(Some(by_hand)), cell(by_recipe), cell(by_script));
         eprint!("{row}");
