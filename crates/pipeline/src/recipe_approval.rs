@@ -3,7 +3,12 @@
 use std::io;
 
 use lapidary_note::ContentHash;
-use lapidary_tools::recipes::{RecipeName, approved_hash, definition_in};
+use lapidary_recipe::Recipe;
+use lapidary_tools::{
+    ArgumentProblem, Catalogue,
+    quote::quoted,
+    recipes::{self, RecipeName, approved_hash, definition_in},
+};
 use lapidary_vault::{Change, ChangeSet, VaultPath};
 use serde_json::json;
 
@@ -17,7 +22,55 @@ pub enum RecipeDecision {
     Disable,
 }
 
+/// What an approval of a recipe means.
+pub(crate) const ONCE_APPROVED: &str = "Once approved, it runs without showing its steps again.";
+
+/// A recipe that is to be kept, as a person judges it.
+pub(crate) struct RecipeReview {
+    /// What it may do, or why it cannot be run.
+    pub(crate) words: String,
+    pub(crate) definition: String,
+}
+
+impl RecipeReview {
+    pub(crate) fn of(catalogue: &Catalogue, changes: &ChangeSet) -> Vec<Self> {
+        let review = |change: &Change| {
+            let name = RecipeName::parse(change.path().name().strip_suffix(".md")?)?;
+            let definition = definition_in(change.bytes())?;
+            // The tools make no recipe that cannot be run, but a person may edit it before it is approved.
+            let words = match Recipe::parse(&definition) {
+                Ok(recipe) => match recipes::check(catalogue, &recipe, true) {
+                    Ok(facts) => recipes::review(&name, &recipe, &facts),
+                    Err(problems) => cannot_run(&problems),
+                },
+                Err(problems) => cannot_run(&problems.into_iter().map(recipes::problem).collect::<Vec<_>>()),
+            };
+            Some(Self { words, definition })
+        };
+        changes.changes.iter().filter_map(review).collect()
+    }
+}
+
+fn cannot_run(problems: &[ArgumentProblem]) -> String {
+    let one = |problem: &ArgumentProblem| match problem.at.as_str() {
+        "" => problem.problem.to_string(),
+        at => format!("{}: {}", quoted(at), problem.problem),
+    };
+    let problems: Vec<String> = problems.iter().map(one).collect();
+    format!("It cannot be run as it is: {}.", problems.join("; "))
+}
+
 impl Executor {
+    /// What the recipes of a change by this tool may do, each in a paragraph, for the owner who is about to approve it.
+    pub fn recipe_reviews(&self, tool: &str, changes: &ChangeSet) -> Vec<String> {
+        let catalogue = &self.grant().profile.catalogue;
+        if !catalogue.find(tool).is_ok_and(|entry| entry.spec.keeps_recipes) {
+            return Vec::new();
+        }
+        let reviews = RecipeReview::of(catalogue, changes).into_iter();
+        reviews.map(|review| format!("{ONCE_APPROVED} {}", review.words.replace('\n', " "))).collect()
+    }
+
     /// Keeps and records a decision. Whether it changed anything: one that was not approved cannot be disabled.
     pub fn decide_recipe(
         &self,

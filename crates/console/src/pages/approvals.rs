@@ -50,6 +50,8 @@ pub enum ReviewState {
         files: Vec<ChangedFile>,
         /// What the Obsidian app does then, or all there is to it; completes "wants to".
         action: Option<ShownText>,
+        /// What recipes that it makes may do from then on.
+        recipes: Vec<ShownText>,
         /// Identifies what is shown: an answer counts only for the change with this digest.
         digest: String,
         /// Whether files can be left out one by one; the tools that planned the change decide that.

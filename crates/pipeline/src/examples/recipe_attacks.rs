@@ -221,6 +221,16 @@ fn recipes_that_a_person_agrees_to_are_in_the_log_as_approved() {
     let later = TestSetup { waits_for_approval: true, ..TestSetup::default() }.serve(INBOX);
     assert_eq!(later.refused("recipe_create", create).kind(), ReasonKind::ApprovalPending);
     let pending = later.executor.pending().unwrap().remove(0);
+    // What the console says about it, also if the owner has edited it there.
+    let preview = later.executor.preview(&pending).unwrap();
+    let said = later.executor.recipe_reviews(&pending.tool, &preview.changes);
+    assert!(said[0].contains("It changes notes; every run can be undone. It calls `file_append`."), "{said:?}");
+    assert!(said[0].contains("It writes to `Log.md`."), "{said:?}");
+    let edited = note(&HI.replace("file_append", "file_raed"));
+    let path = preview.changes.changes[0].path().clone();
+    let amendment = crate::Amendment { texts: [(path, edited)].into(), ..crate::Amendment::default() };
+    let said = later.executor.recipe_reviews(&pending.tool, &preview.amended(&amendment).unwrap().changes);
+    assert!(said[0].contains("It cannot be run as it is: `steps[0].tool`"), "{said:?}");
     later.executor.decide(&pending, ApprovalDecision::approve(&pending)).unwrap();
     for server in [in_client, later] {
         assert_eq!(events(&server), [("recipe_approved".to_owned(), "custom_hi".to_owned())]);

@@ -3,12 +3,10 @@
 use std::collections::BTreeSet;
 
 use lapidary_note::{ContentHash, counted};
-use lapidary_recipe::{Recipe, RecipeName};
 use lapidary_tools::{
     AppAction, CatalogueEntry, Reason, ToolSpec, bug, clip_diff,
     fence::fenced,
     quote::{quoted, quoted_path, visible},
-    recipes,
 };
 use lapidary_vault::{Change, ChangeSet, VaultPath};
 
@@ -17,6 +15,7 @@ use crate::{
     confirmation::QuestionSubject,
     execution::{CallConclusion, Execution, StageFlow},
     linked_places::LinkedPlaces,
+    recipe_approval::{ONCE_APPROVED, RecipeReview},
 };
 
 /// How much of a diff a client's form shows.
@@ -121,19 +120,10 @@ fn reviews(execution: &Execution<'_>, tools: &[&ToolSpec], changes: &ChangeSet) 
     if !tools.iter().any(|tool| tool.keeps_recipes) {
         return String::new();
     }
-    let catalogue = &execution.profile().catalogue;
-    let review = |change: &Change| {
-        let name = RecipeName::parse(change.path().name().strip_suffix(".md")?)?;
-        let definition = recipes::definition_in(change.bytes())?;
-        let recipe = Recipe::parse(&definition).ok()?;
-        let facts = recipes::check(catalogue, &recipe, true).ok()?;
-        let review = recipes::review(&name, &recipe, &facts);
-        Some(format!(
-            "\n\nOnce approved, it runs without showing its steps again. {review}\n\n{}",
-            fenced(&visible(&definition))
-        ))
+    let shown = |RecipeReview { words, definition }: RecipeReview| {
+        format!("\n\n{ONCE_APPROVED} {words}\n\n{}", fenced(&visible(&definition)))
     };
-    changes.changes.iter().filter_map(review).collect()
+    RecipeReview::of(&execution.profile().catalogue, changes).into_iter().map(shown).collect()
 }
 
 /// A path, and where a link takes it.

@@ -188,8 +188,12 @@ async fn review(
     };
     // If the amendment is refused, the change is shown as the client wants it, with the reason above.
     let shown = amendment.clone().unwrap_or_default();
+    // Of what is shown, also with the owner's edits: approving it lets it run.
+    let (tool, changes) = (pending.tool.clone(), amended.changes.clone());
+    let reviews = console.ask(move |executor| executor.recipe_reviews(&tool, &changes)).await?;
     let state = ReviewState::Changes {
         action: preview.action.as_ref().map(|action| ShownText::sentence(&action.in_words())),
+        recipes: reviews.iter().map(|review| ShownText::sentence(review)).collect(),
         files: files(&pending.vault, &preview, &amended, &shown),
         digest: amended.digest().to_string(),
         is_separable: preview.is_separable,
