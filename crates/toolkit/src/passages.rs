@@ -36,7 +36,8 @@ pub struct FoundPassages {
     /// Notes with passages that had no room.
     pub left: usize,
     pub by: RankedBy,
-    pub no_meaning: Option<NoMeaning>,
+    /// If it was not ranked as it was asked for.
+    pub notice: Option<String>,
 }
 
 /// How much is wanted.
@@ -99,7 +100,8 @@ pub fn find(
         shown += usize::from(passages.len() > before);
     }
     let left = found.total.saturating_sub(shown);
-    Ok(FoundPassages { passages, total: found.total, left, by: found.by, no_meaning: found.no_meaning })
+    let notice = found.no_meaning.map(why_by_words).or_else(|| found.stood_in.map(stood_in));
+    Ok(FoundPassages { passages, total: found.total, left, by: found.by, notice })
 }
 
 /// The best first; the words that were found if there is nothing else.
@@ -159,6 +161,11 @@ pub fn text(passages: &[FoundPassage]) -> String {
         text += &format!("{}\n{}{cut}\n\n", one_line(&head), passage.text.trim());
     }
     fenced(&(text.trim_end().to_owned() + "\n"))
+}
+
+/// Another model than the chosen one was asked.
+pub fn stood_in(done: u8) -> String {
+    format!("Ranked by the bundled model: the chosen one has read {done} % of the notes.")
 }
 
 /// Why meaning did not count.

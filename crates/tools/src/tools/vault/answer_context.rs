@@ -80,8 +80,7 @@ impl ReadTool for AnswerContext {
         let bytes = input.max_tokens * BYTES_PER_TOKEN;
         let room = PassageRoom { bytes, notes: MOST_NOTES, pieces_per_note: PIECES_PER_NOTE };
         let found = passages::find(context, view, RankedBy::Hybrid, query, room)?;
-        let notice = found.no_meaning.map(passages::why_by_words);
-        Ok(Output { passages: found.passages, left: found.left, notice })
+        Ok(Output { passages: found.passages, left: found.left, notice: found.notice })
     }
 
     fn text(&self, output: &Output) -> Option<String> {

@@ -21,7 +21,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use self::hits::{HitPage, RANKED_HITS, SearchHit, fitting, ranked_lines};
+use self::hits::{HitPage, RANKED_HITS, SearchHit, WITH_TEXT, fitting, ranked_lines};
 
 pub(crate) struct ObsidianSearchNotes;
 
@@ -142,7 +142,7 @@ pub(crate) struct Output {
 }
 
 /// Folders that are described for a page of hits.
-const MOST_DESCRIBED: usize = 3;
+const MOST_DESCRIBED: usize = 2;
 const MAX_CONTEXT: usize = 5_000;
 
 impl ReadTool for ObsidianSearchNotes {
@@ -237,7 +237,8 @@ impl ReadTool for ObsidianSearchNotes {
         };
         let effective_query = query.filter(|_| mode != SearchMode::Jsonlogic).map(shown_query);
         let folders = if mode.ranks_by().is_some() && cursor.offset == 0 && !hits.is_empty() {
-            let paths: Vec<VaultPath> = hits.iter().filter_map(|hit| VaultPath::parse(hit.filename()).ok()).collect();
+            let paths: Vec<VaultPath> =
+                hits.iter().take(WITH_TEXT).filter_map(|hit| VaultPath::parse(hit.filename()).ok()).collect();
             let files = index::files(context, view)?;
             FolderDescriber::new(context, view, files).above_files(&paths, MOST_DESCRIBED)?
         } else {
@@ -248,9 +249,8 @@ impl ReadTool for ObsidianSearchNotes {
     }
 
     fn text(&self, Output { result, folders, .. }: &Output) -> Option<String> {
-        let more = if result.next_cursor.is_some() { " · more available" } else { "" };
         let mut text = format!(
-            "**Search ({}) — {} on this page · {} total{more}**",
+            "**Search ({}) — {} on this page · {} total**",
             result.mode.name(),
             result.hits.len(),
             result.total_count

@@ -99,8 +99,7 @@ impl ReadTool for SemanticSearch {
         let query = RankedQuery { text: &input.query, alternatives: &input.alternatives, filter };
         let room = PassageRoom { bytes: input.max_bytes, notes: MOST_NOTES, pieces_per_note: PIECES_PER_NOTE };
         let found = passages::find(context, view, RankedBy::Meaning, query, room)?;
-        let notice = found.no_meaning.map(passages::why_by_words);
-        Ok(Output { passages: found.passages, left: found.left, notice })
+        Ok(Output { passages: found.passages, left: found.left, notice: found.notice })
     }
 
     fn text(&self, output: &Output) -> Option<String> {

@@ -113,6 +113,7 @@ fn notice(found: &RankedNotes, by: RankedBy) -> Option<String> {
         None => false,
     };
     said.extend(found.no_meaning.filter(|_| is_said).map(passages::why_by_words));
+    said.extend(found.stood_in.map(passages::stood_in));
     // The ranking differs from the one that the caller gets a moment later.
     if found.scanned.is_some() {
         said.push(
