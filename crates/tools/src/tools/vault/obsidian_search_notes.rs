@@ -288,7 +288,7 @@ impl ReadTool for ObsidianSearchNotes {
                             "basename": "Plan",
                             "foundWords": ["slates"],
                             "matches": [{ "match": "Slates", "offset": 21 }],
-                            "excerpt": "---\nSlates for",
+                            "excerpt": "Slates for",
                         }],
                         "totalCount": 1,
                         "truncated": false,
