@@ -138,14 +138,25 @@ fn shown_together(matches: &[HitMatch]) -> Vec<&[HitMatch]> {
 pub(super) fn ranked_lines(hits: &[SearchHit]) -> String {
     let line = |(number, hit): (usize, &SearchHit)| {
         let SearchHit::Ranked {
-            filename, score, found_words, matches, excerpt, section, content_hash, ranking, ..
+            basename,
+            filename,
+            score,
+            found_words,
+            matches,
+            excerpt,
+            section,
+            content_hash,
+            ranking,
+            ..
         } = hit
         else {
             return String::new();
         };
         // Conditions such as `[status:done]` have no score.
         let score = if *score > 0.0 { format!(" · {}", shown_score(*score)) } else { String::new() };
-        let section = section.as_ref().map_or(String::new(), |section| format!(" § {section}"));
+        // The heading that repeats the name of the note says nothing.
+        let section = section.as_ref().filter(|section| *section != basename);
+        let section = section.map_or(String::new(), |section| format!(" § {section}"));
         let hash = content_hash.as_ref().map_or(String::new(), |hash| format!(" · by meaning, hash {hash}"));
         let mut line = match number < WITH_TEXT || ranking.is_some() {
             true => one_line(&format!("{filename}{section}{score}{hash}")).into_owned(),
@@ -173,7 +184,7 @@ fn shown_score(score: f64) -> String {
 /// Text is shown for this many hits; the others are only named.
 pub(super) const WITH_TEXT: usize = 5;
 /// The room for one of them, and the minimum for its text if its name is long.
-const LINE_BYTES: usize = 150;
+const LINE_BYTES: usize = 132;
 const LEAST_TEXT: usize = 60;
 
 /// Part of an excerpt on one line, with the first match in it.
