@@ -1,5 +1,6 @@
 //! The passages of notes that fit a question, within a room.
 
+use lapidary_note::counted;
 use lapidary_operation::{Context, Reason, fence::fenced, quote::one_line};
 use lapidary_vault::{NoMeaning, NotePiece, PassageSize, RankedBy, RankedNote, RankedPage, RankedQuery, View};
 use schemars::JsonSchema;
@@ -147,6 +148,37 @@ fn shortened(passage: FoundPassage, most: usize) -> FoundPassage {
     // At a word, if one ends near.
     let end = passage.text[..end].rfind(char::is_whitespace).filter(|at| *at > end / 2).unwrap_or(end);
     FoundPassage { text: passage.text[..end].trim_end().to_owned(), cut: true, ..passage }
+}
+
+/// What a tool answers with passages.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct PassageAnswer {
+    passages: Vec<FoundPassage>,
+    /// Further notes that fit.
+    left: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    notice: Option<String>,
+}
+
+impl PassageAnswer {
+    pub fn of(found: FoundPassages) -> Self {
+        Self { passages: found.passages, left: found.left, notice: found.notice }
+    }
+
+    /// As a model reads it. `nothing` is said if there are no passages.
+    pub fn text(&self, nothing: &str) -> String {
+        let Self { passages, left, notice } = self;
+        let mut text = notice.clone().map(|notice| notice + "\n").unwrap_or_default();
+        if passages.is_empty() {
+            return text + nothing;
+        }
+        text += &self::text(passages);
+        if *left > 0 {
+            text += &format!("\n{} more", counted(*left, "note"));
+        }
+        text
+    }
 }
 
 /// The passages as a model reads them.

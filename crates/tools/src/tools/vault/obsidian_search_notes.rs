@@ -10,6 +10,7 @@ mod text;
 use lapidary_operation::{
     Context, Declaration, Example, ExampleResult, ReadTool, Reason, ReasonKind, ToolGroup, WireFamily, fence::fenced,
 };
+use lapidary_recipe::{TextArgument, TextLanguage};
 use lapidary_toolkit::{
     cursor::PageCursor,
     folder_words::{self, FolderDescriber, FolderWords},
@@ -170,6 +171,11 @@ impl ReadTool for ObsidianSearchNotes {
         words: "search find words in all notes, full text, query by property tag date link, filter notes, which notes mention",
     };
     const SEARCHES_BY: &[&str] = &["query"];
+    const TEXTS: &'static [TextArgument] = &[
+        TextArgument::new("/query", TextLanguage::Plain).when("mode", "text"),
+        TextArgument::new("/query", TextLanguage::Query).when("mode", "dataview"),
+        TextArgument::new("/query", TextLanguage::Search),
+    ];
     type Input = Input;
     type Output = Output;
 
@@ -186,8 +192,8 @@ impl ReadTool for ObsidianSearchNotes {
         }
         let cursor = match input.cursor.as_deref() {
             // A ranked page is shorter: the best hits come first.
-            None if mode.ranks_by().is_some() => PageCursor { offset: 0, limit: RANKED_HITS },
-            given => PageCursor::parse(given)?,
+            None if mode.ranks_by().is_some() && !context.in_steps => PageCursor { offset: 0, limit: RANKED_HITS },
+            given => PageCursor::asked(context, given, PageCursor::LONGEST_PAGE)?,
         };
         // An argument that the mode does not know is refused, as ignoring it would find too much.
         if mode != SearchMode::Text && input.path_prefix.is_some() {
