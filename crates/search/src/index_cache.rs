@@ -11,7 +11,7 @@ use std::{
 use lapidary_store::maintenance::run_aside;
 use parking_lot::Mutex;
 
-use super::{SegmentCache, VectorIndexCache, corpus::ReadableCounts, index::WordIndex};
+use super::{DocumentIndexCache, SegmentCache, VectorIndexCache, corpus::ReadableCounts, index::WordIndex};
 use lapidary_index::{FileId, FileState, GoOn, Snapshot, SortedMap, VaultIndex};
 
 use crate::{FileEntry, IndexError, Scope, VisibleFiles, lock};
@@ -29,6 +29,8 @@ pub struct RankedIndexCache {
     cache: Option<SegmentCache>,
     /// The vectors of the same notes.
     pub(super) meaning: VectorIndexCache,
+    /// What is not a note.
+    pub(super) documents: DocumentIndexCache,
     /// Whether one is being built in the background.
     building: AtomicBool,
 }
@@ -52,13 +54,18 @@ struct ScopeCounts {
 }
 
 impl RankedIndexCache {
-    pub fn new(cache: Option<SegmentCache>, meaning: VectorIndexCache) -> Self {
-        Self { cache, meaning, ..Self::default() }
+    pub fn new(cache: Option<SegmentCache>, meaning: VectorIndexCache, documents: DocumentIndexCache) -> Self {
+        Self { cache, meaning, documents, ..Self::default() }
     }
 
     /// What is kept of the meaning of notes.
     pub fn meaning(&self) -> &VectorIndexCache {
         &self.meaning
+    }
+
+    /// What was read of the documents.
+    pub fn documents(&self) -> &DocumentIndexCache {
+        &self.documents
     }
 
     /// Whether there was an index, here or in the cache. Then the texts of all notes need not be read.
@@ -169,6 +176,7 @@ impl RankedIndexCache {
     /// Saves new segments.
     pub fn save(&self) {
         self.meaning.save();
+        self.documents.save(&self.meaning);
         let (Some(cache), Some(index)) = (&self.cache, self.newest()) else { return };
         let Some(better) = cache.save(&index) else { return };
         let Some(mut newest) = lock(&self.newest, &|| true) else { return };
@@ -196,6 +204,7 @@ impl RankedIndexCache {
             *newest = KeptIndex::default();
         }
         self.meaning.rest();
+        self.documents.rest();
     }
 }
 

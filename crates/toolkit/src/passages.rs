@@ -1,7 +1,11 @@
 //! The passages of notes that fit a question, within a room.
 
+use lapidary_note::counted;
 use lapidary_operation::{Context, Reason, fence::fenced, quote::one_line};
-use lapidary_vault::{NoMeaning, NotePiece, PassageSize, RankedBy, RankedNote, RankedPage, RankedQuery, View};
+use lapidary_vault::{
+    DocumentKind, FoundPage, NoMeaning, NotePiece, PassageSize, RankedBy, RankedNote, RankedPage, RankedQuery,
+    VaultPath, View,
+};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -10,6 +14,11 @@ use serde::Serialize;
 #[serde(rename_all = "camelCase")]
 pub struct FoundPassage {
     pub path: String,
+    /// Of a document: the page, slide, sheet or chapter.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub page: Option<u32>,
+    #[serde(skip)]
+    pub place: Option<String>,
     /// The heading above it, as a section to read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub section: Option<String>,
@@ -37,6 +46,7 @@ pub struct FoundPassages {
     pub left: usize,
     pub by: RankedBy,
     pub no_meaning: Option<NoMeaning>,
+    pub unread_documents: usize,
 }
 
 /// How much is wanted.
@@ -99,17 +109,32 @@ pub fn find(
         shown += usize::from(passages.len() > before);
     }
     let left = found.total.saturating_sub(shown);
-    Ok(FoundPassages { passages, total: found.total, left, by: found.by, no_meaning: found.no_meaning })
+    Ok(FoundPassages {
+        passages,
+        total: found.total,
+        left,
+        by: found.by,
+        no_meaning: found.no_meaning,
+        unread_documents: found.unread_documents,
+    })
 }
 
 /// The best first; the words that were found if there is nothing else.
 fn of_note(note: &RankedNote) -> Vec<FoundPassage> {
-    let content_hash = note.near.as_ref().map(|near| near.hash.short());
-    let joined = |section: &Option<Vec<String>>| section.as_ref().map(|headings| headings.join("::"));
+    let hash = note.page.as_ref().map(|page| &page.hash).or_else(|| note.near.as_ref().map(|near| &near.hash));
+    let content_hash = hash.map(lapidary_note::ContentHash::short);
+    // A sheet or a chapter has a name, and no headings.
+    let section = |page: &Option<FoundPage>, section: &Option<Vec<String>>| match page {
+        Some(page) => page.label.clone(),
+        None => section.as_ref().map(|headings| headings.join("::")),
+    };
+    let place_of = |page: &Option<FoundPage>| page.as_ref().map(|page| place(&note.path, page));
     let of_piece = |piece: &NotePiece| FoundPassage {
         path: note.path.to_string(),
-        section: joined(&piece.section),
-        line: Some(piece.line),
+        page: piece.page.as_ref().and_then(page_number),
+        place: place_of(&piece.page),
+        section: section(&piece.page, &piece.section),
+        line: piece.page.is_none().then_some(piece.line),
         text: piece.text.clone(),
         cut: false,
         similarity: Some(rounded(piece.cosine)),
@@ -123,7 +148,9 @@ fn of_note(note: &RankedNote) -> Vec<FoundPassage> {
     }
     vec![FoundPassage {
         path: note.path.to_string(),
-        section: joined(&note.section),
+        page: note.page.as_ref().and_then(page_number),
+        place: place_of(&note.page),
+        section: section(&note.page, &note.section),
         line: note.line,
         text: note.excerpt.clone(),
         cut: false,
@@ -155,10 +182,39 @@ pub fn text(passages: &[FoundPassage]) -> String {
         let line = passage.line.map_or(String::new(), |line| format!(":{line}"));
         let hash = passage.content_hash.as_ref().map_or(String::new(), |hash| format!(" · {hash}"));
         let cut = if passage.cut { "…" } else { "" };
-        let head = format!("{}{line}{section}{hash}", passage.path);
+        let head = format!("{}{line}{section}{hash}", passage.place.as_ref().unwrap_or(&passage.path));
         text += &format!("{}\n{}{cut}\n\n", one_line(&head), passage.text.trim());
     }
     fenced(&(text.trim_end().to_owned() + "\n"))
+}
+
+/// A place in a document as people write it: with the link of Obsidian, where it knows one.
+pub fn place(path: &VaultPath, page: &FoundPage) -> String {
+    match page.kind {
+        DocumentKind::Pdf => format!("{path}#page={}", page.number),
+        kind => match page_number(page) {
+            Some(number) => format!("{path} {} {number}", kind.part_name()),
+            None => path.to_string(),
+        },
+    }
+}
+
+/// `None` for a kind that has only one part.
+pub fn page_number(page: &FoundPage) -> Option<u32> {
+    (!page.kind.is_text()).then_some(page.number)
+}
+
+/// That documents were not searched.
+pub fn unread_documents(count: usize) -> Option<String> {
+    let is = if count == 1 { "is" } else { "are" };
+    (count > 0).then(|| format!("{} {is} not read yet.", counted(count, "document")))
+}
+
+/// Why a search was not as it was meant, if it was not.
+pub fn notice(found: &FoundPassages) -> Option<String> {
+    let said = found.no_meaning.map(why_by_words).into_iter().chain(unread_documents(found.unread_documents));
+    let said: Vec<String> = said.collect();
+    (!said.is_empty()).then(|| said.join(" "))
 }
 
 /// Why meaning did not count.

@@ -8,7 +8,7 @@ use lapidary_toolkit::{
     passages::{self, FoundPassage, PassageRoom},
     query_text::{LONGEST_QUERY, check_length},
 };
-use lapidary_vault::{NoteFilter, RankedBy, RankedQuery, View};
+use lapidary_vault::{RankedBy, RankedQuery, View};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -75,12 +75,15 @@ impl ReadTool for AnswerContext {
             let problem = Prose::ours(format_args!("have more than {LONGEST_QUERY} bytes"));
             return Err(Reason::bad_argument(name, "alternatives", problem));
         }
-        let query =
-            RankedQuery { text: &input.question, alternatives: &input.alternatives, filter: NoteFilter::default() };
+        let query = RankedQuery {
+            alternatives: &input.alternatives,
+            documents: true,
+            ..RankedQuery::from(input.question.as_str())
+        };
         let bytes = input.max_tokens * BYTES_PER_TOKEN;
         let room = PassageRoom { bytes, notes: MOST_NOTES, pieces_per_note: PIECES_PER_NOTE };
         let found = passages::find(context, view, RankedBy::Hybrid, query, room)?;
-        let notice = found.no_meaning.map(passages::why_by_words);
+        let notice = passages::notice(&found);
         Ok(Output { passages: found.passages, left: found.left, notice })
     }
 

@@ -45,6 +45,11 @@ pub(super) enum SearchHit {
     Ranked {
         filename: String,
         basename: String,
+        // Of a document: the page, slide, sheet or chapter that the excerpt is from.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        page: Option<u32>,
+        #[serde(skip)]
+        place: Option<String>,
         score: f64,
         found_words: Vec<String>,
         matches: Vec<MatchSpot>,
@@ -138,7 +143,16 @@ fn shown_together(matches: &[HitMatch]) -> Vec<&[HitMatch]> {
 pub(super) fn ranked_lines(hits: &[SearchHit]) -> String {
     let line = |(number, hit): (usize, &SearchHit)| {
         let SearchHit::Ranked {
-            filename, score, found_words, matches, excerpt, section, content_hash, ranking, ..
+            filename,
+            place,
+            score,
+            found_words,
+            matches,
+            excerpt,
+            section,
+            content_hash,
+            ranking,
+            ..
         } = hit
         else {
             return String::new();
@@ -147,7 +161,8 @@ pub(super) fn ranked_lines(hits: &[SearchHit]) -> String {
         // Conditions such as `[status:done]` have no score.
         let score = if *score > 0.0 { format!(" · {}", shown_score(*score)) } else { String::new() };
         let hash = content_hash.as_ref().map_or(String::new(), |hash| format!(" · by meaning, hash {hash}"));
-        let mut line = one_line(&format!("{filename}{section}{score}{hash}")).into_owned();
+        let place = place.as_ref().unwrap_or(filename);
+        let mut line = one_line(&format!("{place}{section}{score}{hash}")).into_owned();
         if let Some(ranking) = ranking {
             line += &format!(" = {}", one_line(ranking));
         }
@@ -256,7 +271,7 @@ impl SearchHit {
             Self::Ranked {
                 filename, basename, found_words, matches, excerpt, section, content_hash, ranking, ..
             } => {
-                let frame = r#"{"filename":,"basename":,"score":10.123,"foundWords":[],"matches":[],"excerpt":,"section":,"contentHash":},"#;
+                let frame = r#"{"filename":,"basename":,"score":10.123,"foundWords":[],"matches":[],"excerpt":,"section":,"contentHash":,"page":123},"#;
                 let spot = |spot: &MatchSpot| r#"{"match":,"offset":1234567},"#.len() + json_length(&spot.r#match);
                 let texts = [filename, basename, excerpt]
                     .into_iter()
@@ -344,6 +359,8 @@ mod tests {
         let hit = SearchHit::Ranked {
             filename: "a/\"b\".md".into(),
             basename: "\"b\"".into(),
+            page: Some(12),
+            place: None,
             score: 12.5,
             found_words: vec!["one".into(), "two".into()],
             matches: vec![spot(), spot()],
@@ -361,6 +378,8 @@ mod tests {
         let hit = |score: f64, words: &[&str]| SearchHit::Ranked {
             filename: "a.md".into(),
             basename: "a".into(),
+            page: None,
+            place: None,
             score,
             found_words: words.iter().map(|word| (*word).to_owned()).collect(),
             matches: Vec::new(),
