@@ -211,7 +211,7 @@ impl RankedSearch<'_> {
             let piece = NotePiece::of(&near, &part.text, &digest)?;
             Some(NotePiece { page: Some(page(part)), ..piece })
         };
-        ranked.pieces = near.into_iter().flatten().filter_map(|near| piece(near)).collect();
+        ranked.pieces = near.into_iter().flatten().filter_map(piece).collect();
         // Lines of a page are not lines of the file.
         ranked.line = None;
         ranked.page = Some(page(shown));

@@ -27,9 +27,9 @@ use self::hits::{HitPage, RANKED_HITS, SearchHit, fitting, ranked_lines};
 
 pub(crate) struct ObsidianSearchNotes;
 
-/// Search notes and documents (PDF, …): `hybrid` ranks by words and meaning (also `"phrase"`, `-not`, `OR`, `path:`,
-/// `page:3`, `tag:`, `[property:value]`, `line:(…)`), `omnisearch` by words, `semantic` by meaning; in notes, `text` finds
-/// words; `jsonlogic` tests a rule; `dataview` runs DQL.
+/// Search notes and documents: `hybrid` ranks by words and meaning (also `"phrase"`, `-not`, `OR`, `path:`, `page:3`,
+/// `tag:`, `[property:value]`, `line:(…)`), `omnisearch` by words, `semantic` by meaning; `text` finds words; `jsonlogic`
+/// tests a rule; `dataview` runs DQL.
 ///
 /// A rule sees `path`, `content`, `frontmatter.<key>`, `tags` (without `#`), `stat.mtime|ctime|size`, `links`,
 /// `backlinks`, `unresolvedLinks`, and `{"glob": ["Projects/*", {"var": "path"}]}`, `regexp`.

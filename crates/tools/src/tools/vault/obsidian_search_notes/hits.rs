@@ -69,7 +69,7 @@ pub(super) enum SearchHit {
 #[derive(Serialize, JsonSchema)]
 pub(super) struct MatchSpot {
     pub(super) r#match: String,
-    /// In the note, in UTF-16 units.
+    // In the note, in UTF-16 units.
     pub(super) offset: usize,
 }
 
@@ -86,7 +86,7 @@ pub(super) struct MatchPlace {
     /// In the note, or in its name.
     pub(super) start: usize,
     pub(super) end: usize,
-    /// In the context.
+    // In the context.
     pub(super) context_start: usize,
     pub(super) context_end: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
