@@ -11,7 +11,7 @@ use std::{
 use lapidary_store::maintenance::run_aside;
 use parking_lot::Mutex;
 
-use super::{SegmentCache, VectorIndexCache, corpus::ReadableCounts, index::WordIndex};
+use super::{DocumentIndexCache, SegmentCache, VectorIndexCache, corpus::ReadableCounts, index::WordIndex};
 use lapidary_index::{FileId, FileState, GoOn, Snapshot, SortedMap, VaultIndex};
 
 use crate::{FileEntry, IndexError, Scope, VisibleFiles, lock};
@@ -31,6 +31,8 @@ pub struct RankedIndexCache {
     pub(super) meaning: VectorIndexCache,
     /// Those of the bundled model, which answer while a slow one is at work. They are made in a second, so not kept.
     pub(super) stand_in: VectorIndexCache,
+    /// What is not a note.
+    pub(super) documents: DocumentIndexCache,
     /// Whether one is being built in the background.
     building: AtomicBool,
 }
@@ -54,8 +56,8 @@ struct ScopeCounts {
 }
 
 impl RankedIndexCache {
-    pub fn new(cache: Option<SegmentCache>, meaning: VectorIndexCache) -> Self {
-        Self { cache, meaning, ..Self::default() }
+    pub fn new(cache: Option<SegmentCache>, meaning: VectorIndexCache, documents: DocumentIndexCache) -> Self {
+        Self { cache, meaning, documents, ..Self::default() }
     }
 
     /// The vectors that answer a caller who sees these files. Cosines of two models cannot be compared, so all are of one.
@@ -81,6 +83,11 @@ impl RankedIndexCache {
     /// What is kept of the meaning of notes.
     pub fn meaning(&self) -> &VectorIndexCache {
         &self.meaning
+    }
+
+    /// What was read of the documents.
+    pub fn documents(&self) -> &DocumentIndexCache {
+        &self.documents
     }
 
     /// Whether there was an index, here or in the cache. Then the texts of all notes need not be read.
@@ -191,6 +198,7 @@ impl RankedIndexCache {
     /// Saves new segments.
     pub fn save(&self) {
         self.meaning.save();
+        self.documents.save(&self.meaning);
         let (Some(cache), Some(index)) = (&self.cache, self.newest()) else { return };
         let Some(better) = cache.save(&index) else { return };
         let Some(mut newest) = lock(&self.newest, &|| true) else { return };
@@ -219,6 +227,7 @@ impl RankedIndexCache {
         }
         self.meaning.rest();
         self.stand_in.rest();
+        self.documents.rest();
     }
 }
 

@@ -103,8 +103,10 @@ fn what_has_no_meaning_is_searched_by_words_and_says_so() {
         let words = asked(&live, &open(), query);
         assert_eq!(found.hits, words.hits);
     }
-    let off =
-        Searched { search: RankedIndexCache::new(None, VectorIndexCache::new(None, 0)), live: Arc::clone(&live.live) };
+    let off = Searched {
+        search: RankedIndexCache::new(None, VectorIndexCache::new(None, 0), DocumentIndexCache::default()),
+        live: Arc::clone(&live.live),
+    };
     assert_eq!(hybrid(&off, "wages").no_meaning, Some(NoMeaning::Off));
 }
 
@@ -179,7 +181,7 @@ fn with_little_room_the_newest_notes_are_in_and_hidden_ones_take_none() {
     }
     let live = live(vault.path());
     let room = |room: u64| Searched {
-        search: RankedIndexCache::new(None, VectorIndexCache::new(None, room)),
+        search: RankedIndexCache::new(None, VectorIndexCache::new(None, room), DocumentIndexCache::default()),
         live: Arc::clone(&live.live),
     };
     let one = 396 + 1;

@@ -23,12 +23,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use self::hits::{HitPage, RANKED_HITS, SearchHit, WITH_TEXT, fitting, ranked_lines};
+use crate::tools::read::attachment_read::SLATE;
 
 pub(crate) struct ObsidianSearchNotes;
 
-/// Search notes: `hybrid` ranks by words and meaning (also `"phrase"`, `-not`, `OR`, `path:`, `tag:`, `[property:value]`,
-/// `line:(…)`), `omnisearch` by words, `semantic` by meaning; `text` finds words; `jsonlogic` tests a rule; `dataview`
-/// runs DQL.
+/// Search notes and documents: `hybrid` ranks by words and meaning (also `"phrase"`, `-not`, `OR`, `path:`, `page:3`,
+/// `tag:`, `[property:value]`, `line:(…)`), `omnisearch` by words, `semantic` by meaning; `text` finds words; `jsonlogic`
+/// tests a rule; `dataview` runs DQL.
 ///
 /// A rule sees `path`, `content`, `frontmatter.<key>`, `tags` (without `#`), `stat.mtime|ctime|size`, `links`,
 /// `backlinks`, `unresolvedLinks`, and `{"glob": ["Projects/*", {"var": "path"}]}`, `regexp`.
@@ -206,7 +207,7 @@ impl ReadTool for ObsidianSearchNotes {
         // Blank counts as missing.
         let query = input.query.as_deref().map(str::trim).filter(|query| !query.is_empty());
         let required = || Reason::QueryRequired { mode: mode.name() };
-        let (mut notice, mut truncated, mut ranked_as) = (None, None, mode);
+        let (mut notice, mut truncated, mut ranked_as, mut is_early) = (None, None, mode, false);
         let (total_count, hits) = match mode {
             SearchMode::Jsonlogic => {
                 let rule = input.logic.as_ref().ok_or(Reason::LogicRequired { mode: mode.name() })?;
@@ -222,6 +223,7 @@ impl ReadTool for ObsidianSearchNotes {
                     SearchEngine::Plugin => by_plugin::search(context, view, query, cursor)?,
                 };
                 (notice, truncated, ranked_as) = (answer.notice, Some(answer.truncated), SearchMode::of(answer.by));
+                is_early = answer.is_early;
                 (answer.total, answer.hits)
             }
         };
@@ -237,6 +239,8 @@ impl ReadTool for ObsidianSearchNotes {
             (end < total_count && !hits.is_empty()).then(|| PageCursor { offset: end, ..cursor }.written());
         // That it was only a scan is always reported: a later search may find more.
         let notice = match notice {
+            // What is found by meaning is not known yet.
+            Some(said) if total_count == 0 && is_early => Some(format!("{said} No note has the words.")),
             Some(said) if total_count == 0 => Some(format!("{said} No note matches.")),
             _ if hits.is_empty() => Some(nothing(mode, total_count, cursor)),
             notice => notice,
@@ -321,6 +325,15 @@ impl ReadTool for ObsidianSearchNotes {
                     "mode": "semantic", "hits": [{ "filename": "Plan.md", "excerpt": "Slates for the roof." }],
                 } })),
                 after: &[],
+            },
+            Example {
+                says: "A page of a document",
+                before: &[("Plan.md", "Slates for the roof.\n"), ("Files/Slate.pdf", SLATE)],
+                input: json!({ "query": "century ext:pdf page:1-2" }),
+                gives: ExampleResult::Including(json!({ "result": { "hits": [{
+                    "filename": "Files/Slate.pdf", "page": 1, "excerpt": "Slate lasts a century.",
+                }], "totalCount": 1 } })),
+                after: &[("Plan.md", "Slates for the roof.\n"), ("Files/Slate.pdf", SLATE)],
             },
             Example {
                 says: "The order of the plugin Omnisearch, while Obsidian runs",

@@ -45,6 +45,11 @@ pub(super) enum SearchHit {
     Ranked {
         filename: String,
         basename: String,
+        // Of a document: the page, slide, sheet or chapter that the excerpt is from.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        page: Option<u32>,
+        #[serde(skip)]
+        place: Option<String>,
         score: f64,
         found_words: Vec<String>,
         matches: Vec<MatchSpot>,
@@ -64,7 +69,7 @@ pub(super) enum SearchHit {
 #[derive(Serialize, JsonSchema)]
 pub(super) struct MatchSpot {
     pub(super) r#match: String,
-    /// In the note, in UTF-16 units.
+    // In the note, in UTF-16 units.
     pub(super) offset: usize,
 }
 
@@ -81,7 +86,7 @@ pub(super) struct MatchPlace {
     /// In the note, or in its name.
     pub(super) start: usize,
     pub(super) end: usize,
-    /// In the context.
+    // In the context.
     pub(super) context_start: usize,
     pub(super) context_end: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -140,6 +145,7 @@ pub(super) fn ranked_lines(hits: &[SearchHit]) -> String {
         let SearchHit::Ranked {
             basename,
             filename,
+            place,
             score,
             found_words,
             matches,
@@ -158,9 +164,10 @@ pub(super) fn ranked_lines(hits: &[SearchHit]) -> String {
         let section = section.as_ref().filter(|section| *section != basename);
         let section = section.map_or(String::new(), |section| format!(" § {section}"));
         let hash = content_hash.as_ref().map_or(String::new(), |hash| format!(" · by meaning, hash {hash}"));
+        let place = place.as_ref().unwrap_or(filename);
         let mut line = match number < WITH_TEXT || ranking.is_some() {
-            true => one_line(&format!("{filename}{section}{score}{hash}")).into_owned(),
-            false => one_line(filename).into_owned(),
+            true => one_line(&format!("{place}{section}{score}{hash}")).into_owned(),
+            false => one_line(place).into_owned(),
         };
         if let Some(ranking) = ranking {
             line += &format!(" = {}", one_line(ranking));
@@ -270,7 +277,7 @@ impl SearchHit {
             Self::Ranked {
                 filename, basename, found_words, matches, excerpt, section, content_hash, ranking, ..
             } => {
-                let frame = r#"{"filename":,"basename":,"score":10.123,"foundWords":[],"matches":[],"excerpt":,"section":,"contentHash":},"#;
+                let frame = r#"{"filename":,"basename":,"score":10.123,"foundWords":[],"matches":[],"excerpt":,"section":,"contentHash":,"page":123},"#;
                 let spot = |spot: &MatchSpot| r#"{"match":,"offset":1234567},"#.len() + json_length(&spot.r#match);
                 let texts = [filename, basename, excerpt]
                     .into_iter()
@@ -358,6 +365,8 @@ mod tests {
         let hit = SearchHit::Ranked {
             filename: "a/\"b\".md".into(),
             basename: "\"b\"".into(),
+            page: Some(12),
+            place: None,
             score: 12.5,
             found_words: vec!["one".into(), "two".into()],
             matches: vec![spot(), spot()],
@@ -375,6 +384,8 @@ mod tests {
         let hit = |score: f64, words: &[&str]| SearchHit::Ranked {
             filename: "a.md".into(),
             basename: "a".into(),
+            page: None,
+            place: None,
             score,
             found_words: words.iter().map(|word| (*word).to_owned()).collect(),
             matches: Vec::new(),
