@@ -219,6 +219,7 @@ fn serve(
         max_file_bytes: config.limits.max_file_bytes,
         max_text_bytes: config.limits.text_memory_bytes,
         max_vector_bytes: config.limits.meaning_memory_bytes,
+        max_document_bytes: config.limits.document_text_bytes,
         retention: Retention { age: config.limits.checkpoint_age, bytes: config.limits.checkpoint_bytes },
     };
     let policy = policy(config, vault)?;

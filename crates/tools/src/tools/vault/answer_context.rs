@@ -8,7 +8,7 @@ use lapidary_toolkit::{
     passages::{self, PassageAnswer, PassageRoom},
     query_text::check_words,
 };
-use lapidary_vault::{NoteFilter, RankedBy, RankedQuery, View};
+use lapidary_vault::{RankedBy, RankedQuery, View};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
@@ -62,8 +62,11 @@ impl ReadTool for AnswerContext {
     fn run(&self, context: &Context<'_>, view: &View, input: Input) -> Result<PassageAnswer, Reason> {
         let name = Self::DECLARATION.name;
         check_words(name, "question", &input.question, &input.alternatives)?;
-        let query =
-            RankedQuery { text: &input.question, alternatives: &input.alternatives, filter: NoteFilter::default() };
+        let query = RankedQuery {
+            alternatives: &input.alternatives,
+            documents: true,
+            ..RankedQuery::from(input.question.as_str())
+        };
         let bytes = input.max_tokens * BYTES_PER_TOKEN;
         let room = PassageRoom { bytes, notes: MOST_NOTES, pieces_per_note: PIECES_PER_NOTE };
         let found = passages::find(context, view, RankedBy::Hybrid, query, room)?;

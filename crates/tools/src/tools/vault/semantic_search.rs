@@ -83,7 +83,7 @@ impl ReadTool for SemanticSearch {
         let since = since.transpose()?.map(SystemTime::from);
         let folder = FolderTarget::chosen(view, index::files(context, view)?, input.folder.as_deref())?;
         let filter = NoteFilter { folder: folder.as_ref(), tags: &input.tags, since };
-        let query = RankedQuery { text: &input.query, alternatives: &input.alternatives, filter };
+        let query = RankedQuery { text: &input.query, alternatives: &input.alternatives, filter, documents: true };
         let room = PassageRoom { bytes: input.max_bytes, notes: MOST_NOTES, pieces_per_note: PIECES_PER_NOTE };
         let found = passages::find(context, view, RankedBy::Meaning, query, room)?;
         Ok(PassageAnswer::of(found))
