@@ -234,12 +234,13 @@ fn clients_with_a_handshake_have_no_skills() {
     let vault = Vault::new(&[("Skills/meeting/SKILL.md", b"# Prepare a meeting\n")]);
     for version in ["2025-11-25", "2025-06-18"] {
         let mut server = vault.serve_with(&[], &IN_SKILLS);
-        let opened = server.request(
-            "initialize",
-            json!({ "protocolVersion": version, "capabilities": {}, "clientInfo": { "name": "t", "version": "1" } }),
-        );
+        let hello =
+            json!({ "protocolVersion": version, "capabilities": {}, "clientInfo": { "name": "t", "version": "1" } });
+        server.send(&json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello }));
+        let opened = server.message();
+        assert!(opened["result"]["capabilities"].get("resources").is_some(), "{opened}");
         assert!(opened["result"]["capabilities"].get("extensions").is_none(), "{opened}");
-        server.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
+        let mut server = vault.serve_with(&[], &IN_SKILLS).open(Era::Legacy(version));
         for (method, params, code) in [
             ("skills/list", json!({}), -32601),
             ("skills/get", json!({ "uri": "skill://Notes/meeting/SKILL.md" }), -32601),
