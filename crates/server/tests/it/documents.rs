@@ -89,7 +89,7 @@ fn a_page_of_a_document_is_found_by_words_and_by_meaning_with_its_place() {
     // By meaning, with the hash of the file.
     let started = Instant::now();
     let passage = loop {
-        let found = server.done("semantic_search", json!({ "query": "how to catch rodents" }));
+        let found = server.done("semantic_search", json!({ "query": "poison against rats in the attic" }));
         if found["notice"].is_null() {
             break found["passages"][0].clone();
         }
