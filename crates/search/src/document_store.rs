@@ -68,6 +68,12 @@ impl DocumentStore {
         self.reader.get().map(|reader| reader.version())
     }
 
+    /// How many documents are kept with their text, and how many could not be read.
+    pub fn kept(&self) -> (usize, usize) {
+        let counted = self.version().and_then(|version| self.cache.as_ref()?.count(version).ok());
+        counted.unwrap_or_default()
+    }
+
     /// What files held when they were last read, by their paths.
     pub(crate) fn remembered(&self) -> HashMap<String, (FileStamp, ContentHash)> {
         // A cache that cannot be read is none.
@@ -128,7 +134,8 @@ impl DocumentStore {
         };
         if let Some(cache) = &self.cache {
             let written = serde_json::to_vec(&kept.as_deref()).map_err(std::io::Error::other);
-            let done = written.and_then(|written| cache.keep(&key.written(), reader.version(), &written));
+            let done =
+                written.and_then(|written| cache.keep(&key.written(), reader.version(), &written, kept.is_err()));
             // Then it is read again by the next process.
             if let Err(error) = done {
                 tracing::debug!(%error, "the text of a document cannot be kept");

@@ -187,6 +187,11 @@ struct Decoders {
     documents: Option<Arc<dyn DocumentReader>>,
 }
 
+/// Who reads documents, if anybody can.
+pub(crate) fn document_reader() -> Option<Arc<dyn DocumentReader>> {
+    decoders().documents
+}
+
 fn decoders() -> Decoders {
     // A program that holds a server in itself cannot be started again as a decoder.
     if !IS_PROGRAM.load(Ordering::Relaxed) {

@@ -118,6 +118,11 @@ impl DocumentIndexCache {
         self.room > 0 && self.store.has_reader()
     }
 
+    /// What is kept for the next start: texts, and failures; `None` if documents are not searched.
+    pub fn kept(&self) -> Option<(usize, usize)> {
+        self.is_on().then(|| self.store.kept())
+    }
+
     /// Whether some are being read.
     pub fn is_reading(&self) -> bool {
         self.reading.load(Ordering::Acquire)

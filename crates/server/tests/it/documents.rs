@@ -37,7 +37,7 @@ pub(crate) fn pdf(pages: &[&str]) -> Vec<u8> {
 }
 
 fn serve(vault: &Vault) -> Server {
-    vault.spawn_with(&[], &[("LAPIDARY_REPETITION", "off")]).open(Era::Modern)
+    vault.spawn_with(&["--tools", "all"], &[("LAPIDARY_REPETITION", "off")]).open(Era::Modern)
 }
 
 /// Asks until all documents are read.

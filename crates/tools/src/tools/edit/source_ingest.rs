@@ -329,7 +329,14 @@ impl GivenSource {
         if url.as_ref().is_some_and(|url| url.contains(char::is_whitespace) || !url.contains("://")) {
             return Err(bad("url", "must be an address like `https://example.com/page`"));
         }
-        let mark = sources::text_mark(&original);
+        let mark = match &form {
+            // Without the links to its pages: they change with the place of the file.
+            SourceForm::Document(document) => {
+                let parts: Vec<&str> = document.parts.iter().map(|part| part.text.as_str()).collect();
+                sources::text_mark(&parts.join("\n\n"))
+            }
+            SourceForm::Text | SourceForm::Page => sources::text_mark(&original),
+        };
         let page = match form {
             SourceForm::Page => WebPage::read(&original, url.as_deref()),
             SourceForm::Text => WebPage { markdown: original, ..WebPage::default() },
