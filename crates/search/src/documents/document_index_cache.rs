@@ -170,7 +170,9 @@ impl DocumentIndexCache {
             }
         }
         drop(newest);
-        let found = files.iter().filter(|entry| !entry.is_searched() && DocumentKind::of(entry.path()).is_some());
+        let pictures = self.store.reads_pictures();
+        let is_document = |path: &VaultPath| DocumentKind::searched(path, pictures).is_some();
+        let found = files.iter().filter(|entry| !entry.is_searched() && is_document(entry.path()));
         let mut found: Vec<Arc<FileState>> = found.map(|entry| Arc::clone(entry.state())).collect();
         found.sort_by(|one, other| {
             let changed = |state: &FileState| Reverse(state.stat.stamp.modified);
@@ -269,7 +271,7 @@ impl DocumentIndexCache {
         remembered: &HashMap<String, (FileStamp, ContentHash)>,
         go_on: GoOn<'_>,
     ) -> Option<(ReadDocument, Option<ContentHash>)> {
-        let kind = DocumentKind::of(&state.path)?;
+        let kind = DocumentKind::searched(&state.path, self.store.reads_pictures())?;
         let stamp = state.stat.stamp;
         // A file that has not changed since need not be opened, if its text is kept.
         if let Some((_, hash)) = remembered.get(state.path.as_str()).filter(|(known, _)| *known == stamp) {

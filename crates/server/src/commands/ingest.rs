@@ -99,7 +99,7 @@ fn keep(
 fn document(file: &Path, kind: DocumentKind, calls: OwnerCalls<'_>) -> Result<DocumentText, CommandFailure> {
     let failure = |problem: &str| CommandFailure::Input(format!("{}: {problem}", file.display()));
     let bytes = bytes_of(file, calls)?;
-    let reader = document_reader().ok_or_else(|| failure(DecodeFault::Unavailable.words()))?;
+    let reader = document_reader(&[]).ok_or_else(|| failure(DecodeFault::Unavailable.words()))?;
     let document = reader.read(kind, &bytes, &|| true).map_err(|problem| match problem {
         NoDocumentText::Fault(fault) => failure(fault.words()),
         NoDocumentText::Stopped => failure("reading it was stopped"),
