@@ -68,7 +68,7 @@ pub use lapidary_vault::DecodeFault;
 pub use owner_settings::OwnerSettings;
 pub use payload::{
     CheckpointHistory, CompletedValues, ContentForm, FileSubscription, FilledPrompt, ListedPrompt, NamedNotes,
-    OwnerGuide, PromptArgument, PromptsSeen, ReadPayload, ResourceBody, VaultState, VaultSurvey,
+    OwnerGuide, PromptArgument, PromptsSeen, ReadPayload, ResourceBody, SkillEntry, SkillFile, VaultState, VaultSurvey,
 };
 pub use plan::{
     AnswerDraft, BatchOutcome, BatchPlan, BatchStep, CallBatch, CallSteps, CommitReport, FinishBatch, FinishSteps,

@@ -50,6 +50,8 @@ pub(super) struct NearQuery<'q> {
     /// Whether the share of its words that a note has says how far these are to be trusted.
     pub(super) by_coverage: bool,
     pub(super) by: RankedBy,
+    /// Whether the vectors of documents are of another model.
+    pub(super) of_notes_alone: bool,
     /// Whether there is no filter.
     is_everywhere: bool,
 }
@@ -74,8 +76,13 @@ impl<'q> NearQuery<'q> {
             asked,
             by_coverage,
             by,
+            of_notes_alone: false,
             is_everywhere: query.filter.is_open(),
         }
+    }
+
+    pub(super) fn of_notes_alone(self, of_notes_alone: bool) -> Self {
+        Self { of_notes_alone, ..self }
     }
 
     /// Whether a note that has none of the words has to fulfil nothing.

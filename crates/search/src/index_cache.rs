@@ -29,6 +29,8 @@ pub struct RankedIndexCache {
     cache: Option<SegmentCache>,
     /// The vectors of the same notes.
     pub(super) meaning: VectorIndexCache,
+    /// Those of the bundled model, which answer while a slow one is at work. They are made in a second, so not kept.
+    pub(super) stand_in: VectorIndexCache,
     /// What is not a note.
     pub(super) documents: DocumentIndexCache,
     /// Whether one is being built in the background.
@@ -56,6 +58,26 @@ struct ScopeCounts {
 impl RankedIndexCache {
     pub fn new(cache: Option<SegmentCache>, meaning: VectorIndexCache, documents: DocumentIndexCache) -> Self {
         Self { cache, meaning, documents, ..Self::default() }
+    }
+
+    /// The vectors that answer a caller who sees these files. Cosines of two models cannot be compared, so all are of one.
+    pub(super) fn serving(&self, files: &VisibleFiles) -> &VectorIndexCache {
+        if self.meaning.is_slow() && !self.meaning.is_near(files) { &self.stand_in } else { &self.meaning }
+    }
+
+    /// Whether a search by meaning need not wait long.
+    pub fn is_meaning_near(&self, files: &VisibleFiles) -> bool {
+        self.serving(files).is_near(files)
+    }
+
+    /// Whether it has not to wait much longer.
+    pub fn is_meaning_soon(&self, files: &VisibleFiles) -> bool {
+        self.serving(files).is_soon(files)
+    }
+
+    /// Whether the vectors that such a search waits for are being made.
+    pub fn is_meaning_coming(&self) -> bool {
+        if self.meaning.is_slow() { self.stand_in.is_building() } else { self.meaning.is_building() }
     }
 
     /// What is kept of the meaning of notes.
@@ -163,7 +185,7 @@ impl RankedIndexCache {
 
     /// Whether anything is being built in the background.
     pub fn is_building(&self) -> bool {
-        self.is_indexing() || self.meaning.is_building()
+        self.is_indexing() || self.meaning.is_building() || self.stand_in.is_building()
     }
 
     /// Waits for an index that is being built in the background. For a caller with nothing else to do.
@@ -204,6 +226,7 @@ impl RankedIndexCache {
             *newest = KeptIndex::default();
         }
         self.meaning.rest();
+        self.stand_in.rest();
         self.documents.rest();
     }
 }

@@ -143,6 +143,8 @@ pub struct RankedNotes {
     pub by: RankedBy,
     /// Why meaning did not count, although it was asked for.
     pub no_meaning: Option<NoMeaning>,
+    /// The bundled model stood in for the chosen one, which has done so much, in per cent.
+    pub stood_in: Option<u8>,
     /// Documents that the caller may read, and that were not searched because they are not read yet.
     pub unread_documents: usize,
 }
@@ -209,21 +211,29 @@ impl RankedIndexCache {
         if by == RankedBy::Words {
             return words_alone(None);
         }
-        let embedding = match self.embedded(query) {
+        let serving = self.serving(files);
+        let stood_in = (!std::ptr::eq(serving, &self.meaning)).then(|| self.meaning.share(files));
+        let embedding = match serving.embedded(query) {
             Ok(embedding) => embedding,
-            Err(why) => return words_alone(Some(why)),
+            // The chosen model may know what the bundled one does not.
+            Err(why) => return words_alone(Some(stood_in.map_or(why, NoMeaning::NotReady))),
         };
         let (index, readable) = self.index(files, go_on)?;
-        let vectors = self.meaning.index(files, go_on)?;
-        let near = NearQuery::new(query, embedding, self.meaning.model(), &vectors, by);
-        let documents = self.readable_documents(files, query, by);
+        let vectors = serving.index(files, go_on)?;
+        let near = NearQuery::new(query, embedding, serving.model(), &vectors, by).of_notes_alone(stood_in.is_some());
+        // Documents have vectors of the chosen model only; until then they are found by words.
+        let documents_by = if stood_in.is_some() { RankedBy::Words } else { by };
+        let documents = self.readable_documents(files, query, documents_by);
         let among = SearchedFiles { files, documents: documents.as_ref() };
-        search(ReadableCorpus::new(&index, readable), self, among, query, Some(&near), page, go_on)
+        let found = search(ReadableCorpus::new(&index, readable), self, among, query, Some(&near), page, go_on)?;
+        Ok(RankedNotes { stood_in, ..found })
     }
+}
 
+impl VectorIndexCache {
     /// A query as a vector, or why it has none.
     pub fn embedded(&self, query: RankedQuery<'_>) -> Result<Embedding, NoMeaning> {
-        if !self.meaning.is_on() {
+        if !self.is_on() {
             return Err(NoMeaning::Off);
         }
         let parsed = query.parse();
@@ -231,10 +241,10 @@ impl RankedIndexCache {
         if !own.has_free_words() {
             return Err(NoMeaning::NoFreeWords);
         }
-        if !self.meaning.knows_script(&parsed.free_text) {
+        if !self.knows_script(&parsed.free_text) {
             return Err(NoMeaning::UnknownWords);
         }
-        self.meaning.model().embed(&parsed.free_text).ok_or(NoMeaning::UnknownWords)
+        self.model().embed(&parsed.free_text).ok_or(NoMeaning::UnknownWords)
     }
 }
 
@@ -356,6 +366,7 @@ fn search(
         scanned: None,
         by: near.map_or(RankedBy::Words, |near| near.by),
         no_meaning: None,
+        stood_in: None,
         unread_documents: among.documents.map_or(0, unread),
     })
 }

@@ -243,19 +243,22 @@ impl RankedSearch<'_> {
     ) {
         let mut found = TextUnit::new(text).matches(starts, self);
         found.sort_unstable_by_key(|(number, span)| (span.start, span.end, *number));
-        let best = best(&found, size.context);
+        let body = Frontmatter::find(text).map_or(0, |block| block.span.end);
+        let best = best(&found, size.context, body);
         let passage = &found[best.clone()];
         let span = match (passage.first(), passage.iter().map(|(_, span)| span.end).max()) {
             // Spans may overlap, so the last one need not end last.
             (Some((_, first)), Some(end)) => first.start..end,
             _ => {
-                let body = Frontmatter::find(text).map_or(0, |block| block.span.end);
                 // Nothing to highlight: the excerpt is the beginning of the text, without properties.
                 let start = body + text[body..].len() - text[body..].trim_start().len();
                 start..start
             }
         };
-        ranked.excerpt = text[around(text, span.clone(), size.context)].trim().to_owned();
+        let shown = around(text, span.clone(), size.context);
+        // What is found in the text is not shown together with properties.
+        let start = if span.start >= body { shown.start.max(body) } else { shown.start };
+        ranked.excerpt = text[start..shown.end].trim().to_owned();
         let elsewhere = found[..best.start].iter().chain(&found[best.end..]);
         let (mut last, mut seen, mut units) = (None, HashSet::new(), Utf16Counter::default());
         for (_, span) in passage.iter().chain(elsewhere) {
@@ -334,9 +337,10 @@ fn put_word(words: &mut Vec<String>, word: &str) {
     }
 }
 
-/// The matches that are close together and cover most of the query; of several such places the first.
-fn best(found: &[(usize, Range<usize>)], context: usize) -> Range<usize> {
-    let (mut best, mut best_rank) = (0..0, (0, 0));
+/// The matches that are close together and cover most of the query, rather in the text than in the properties; of several
+/// such places the first.
+fn best(found: &[(usize, Range<usize>)], context: usize, body: usize) -> Range<usize> {
+    let (mut best, mut best_rank) = (0..0, (0, false, 0));
     let (mut end, mut held) = (0, HashMap::<usize, usize>::new());
     for (start, (number, first)) in found.iter().enumerate() {
         // Both sides of the excerpt together.
@@ -344,7 +348,7 @@ fn best(found: &[(usize, Range<usize>)], context: usize) -> Range<usize> {
             *held.entry(*number).or_default() += 1;
             end += 1;
         }
-        let rank = (held.len(), end - start);
+        let rank = (held.len(), first.start >= body, end - start);
         if rank > best_rank {
             (best, best_rank) = (start..end, rank);
         }

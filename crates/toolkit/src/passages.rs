@@ -45,8 +45,8 @@ pub struct FoundPassages {
     /// Notes with passages that had no room.
     pub left: usize,
     pub by: RankedBy,
-    pub no_meaning: Option<NoMeaning>,
-    pub unread_documents: usize,
+    /// If it was not ranked as it was asked for.
+    pub notice: Option<String>,
 }
 
 /// How much is wanted.
@@ -109,14 +109,10 @@ pub fn find(
         shown += usize::from(passages.len() > before);
     }
     let left = found.total.saturating_sub(shown);
-    Ok(FoundPassages {
-        passages,
-        total: found.total,
-        left,
-        by: found.by,
-        no_meaning: found.no_meaning,
-        unread_documents: found.unread_documents,
-    })
+    let why = found.no_meaning.map(why_by_words).or_else(|| found.stood_in.map(stood_in));
+    let said: Vec<String> = why.into_iter().chain(unread_documents(found.unread_documents)).collect();
+    let notice = (!said.is_empty()).then(|| said.join(" "));
+    Ok(FoundPassages { passages, total: found.total, left, by: found.by, notice })
 }
 
 /// The best first; the words that were found if there is nothing else.
@@ -174,6 +170,37 @@ fn shortened(passage: FoundPassage, most: usize) -> FoundPassage {
     FoundPassage { text: passage.text[..end].trim_end().to_owned(), cut: true, ..passage }
 }
 
+/// What a tool answers with passages.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct PassageAnswer {
+    passages: Vec<FoundPassage>,
+    /// Further notes that fit.
+    left: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    notice: Option<String>,
+}
+
+impl PassageAnswer {
+    pub fn of(found: FoundPassages) -> Self {
+        Self { passages: found.passages, left: found.left, notice: found.notice }
+    }
+
+    /// As a model reads it. `nothing` is said if there are no passages.
+    pub fn text(&self, nothing: &str) -> String {
+        let Self { passages, left, notice } = self;
+        let mut text = notice.clone().map(|notice| notice + "\n").unwrap_or_default();
+        if passages.is_empty() {
+            return text + nothing;
+        }
+        text += &self::text(passages);
+        if *left > 0 {
+            text += &format!("\n{} more", counted(*left, "note"));
+        }
+        text
+    }
+}
+
 /// The passages as a model reads them.
 pub fn text(passages: &[FoundPassage]) -> String {
     let mut text = String::new();
@@ -186,6 +213,11 @@ pub fn text(passages: &[FoundPassage]) -> String {
         text += &format!("{}\n{}{cut}\n\n", one_line(&head), passage.text.trim());
     }
     fenced(&(text.trim_end().to_owned() + "\n"))
+}
+
+/// Another model than the chosen one was asked.
+pub fn stood_in(done: u8) -> String {
+    format!("Ranked by the bundled model: the chosen one has read {done} % of the notes.")
 }
 
 /// A place in a document as people write it: with the link of Obsidian, where it knows one.
@@ -208,13 +240,6 @@ pub fn page_number(page: &FoundPage) -> Option<u32> {
 pub fn unread_documents(count: usize) -> Option<String> {
     let is = if count == 1 { "is" } else { "are" };
     (count > 0).then(|| format!("{} {is} not read yet.", counted(count, "document")))
-}
-
-/// Why a search was not as it was meant, if it was not.
-pub fn notice(found: &FoundPassages) -> Option<String> {
-    let said = found.no_meaning.map(why_by_words).into_iter().chain(unread_documents(found.unread_documents));
-    let said: Vec<String> = said.collect();
-    (!said.is_empty()).then(|| said.join(" "))
 }
 
 /// Why meaning did not count.

@@ -92,10 +92,10 @@ impl View {
             self.read_documents(go_on)?;
         }
         // Why it is by words alone is the same whether or not anything is made.
-        if by == RankedBy::Words || self.search.embedded(query).is_err() {
+        if by == RankedBy::Words || self.search.meaning().embedded(query).is_err() {
             let found = self.ranked_notes(query, page, go_on)?;
             return Ok(RankedNotes {
-                no_meaning: self.search.embedded(query).err().filter(|_| by != RankedBy::Words),
+                no_meaning: self.search.meaning().embedded(query).err().filter(|_| by != RankedBy::Words),
                 ..found
             });
         }
@@ -174,17 +174,23 @@ impl View {
     /// Whether vectors can be had without a long wait. Otherwise they are made in the background.
     fn wait_for_vectors(&self, files: &VisibleFiles, patience: Duration, go_on: GoOn<'_>) -> Result<bool, IndexError> {
         let asked = ElapsedTime::start();
-        if self.search.meaning().is_near(files) {
+        if !self.search.meaning().is_near(files) {
+            embed_aside(&self.search, files);
+        }
+        if self.search.is_meaning_near(files) {
             return Ok(true);
         }
-        embed_aside(&self.search, files);
-        while self.search.meaning().is_building() && asked.elapsed() < patience {
+        // In a large vault, each answer until then would be late and still without them.
+        if patience == PATIENCE && !self.search.is_meaning_soon(files) {
+            return Ok(false);
+        }
+        while self.search.is_meaning_coming() && asked.elapsed() < patience {
             if !go_on() {
                 return Err(IndexError::Stopped);
             }
             thread::sleep(LOOK_AGAIN);
         }
-        Ok(self.search.meaning().is_near(files))
+        Ok(self.search.is_meaning_near(files))
     }
 
     /// `None` if the index exists, or will soon, or has to be waited for.

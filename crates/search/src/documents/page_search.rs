@@ -147,6 +147,9 @@ fn nearest(
     query: &NearQuery<'_>,
     notes: Option<JoinScale>,
 ) -> Result<Vec<NearNote>, IndexError> {
+    if query.of_notes_alone {
+        return Ok(Vec::new());
+    }
     let (index, embedding) = (&documents.index, &query.embedding);
     let mut near = if query.is_open() {
         index.vectors.near(embedding, |id| documents.shown.contains(&id))

@@ -186,8 +186,13 @@ fn people_read_and_keep_documents_on_the_command_line() {
     // In the vault, its note links to it.
     let kept = vault.run(&["ingest", vault.path().join("Files/Slate.pdf").to_str().unwrap()]);
     assert!(kept.status.success(), "{:?}", said(&kept));
-    let note = String::from_utf8(vault.read("Sources/Slate.pdf.md")).or_else(|_| Err(())).unwrap_or_default();
-    assert!(note.contains("[[Slate.pdf"), "{note} {:?}", said(&kept));
+    let (created, _) = said(&kept);
+    let note = created.strip_prefix("Created ").unwrap().lines().next().unwrap().to_owned();
+    assert!(String::from_utf8(vault.read(&note)).unwrap().contains("[[Slate.pdf"), "{note}");
+    // Under another name it is known by its text.
+    std::fs::rename(vault.path().join("Files/Slate.pdf"), vault.path().join("Files/Schist.pdf")).unwrap();
+    let (known, _) = said(&vault.run(&["ingest", vault.path().join("Files/Schist.pdf").to_str().unwrap()]));
+    assert_eq!(known, format!("Known already: {note}\n"));
     // From elsewhere, only the text is kept.
     let outside = vault.path().with_file_name("Report.pdf");
     std::fs::write(&outside, pdf(&["Marble is heavy."])).unwrap();
@@ -239,22 +244,7 @@ fn the_text_on_a_picture_is_read_by_the_program_that_the_owner_names() {
     assert_eq!(server.done("attachment_read", json!({ "path": "Invoice.png" }))["width"], 60);
 }
 
-/// 47 KB that would be 400 MB of pixels.
-#[test]
-fn a_picture_that_is_a_bomb_is_refused_and_costs_the_server_nothing() {
-    let bomb = picture(19_999, 19_999);
-    assert!(bomb.len() < 1 << 20, "{}", bomb.len());
-    let vault = Vault::new(&[("bomb.png", &bomb), ("small.png", &picture(30, 20))]);
-    let mut server = serve(&vault);
-    server.done("attachment_read", json!({ "path": "small.png" }));
-    let before = server.memory();
-    let refused = server.refused("attachment_read", json!({ "path": "bomb.png" }));
-    assert_eq!(refused, "attachment_unreadable");
-    let after = server.memory();
-    assert!(after < before + (30 << 20), "{before} {after}");
-    server.done("attachment_read", json!({ "path": "small.png" }));
-}
-
+#[cfg(target_os = "linux")]
 #[test]
 fn broken_documents_of_every_kind_cost_the_server_nothing() {
     let good = pdf(&["Slate lasts a century.", &"Quarry ".repeat(400)]);
@@ -278,6 +268,9 @@ fn broken_documents_of_every_kind_cost_the_server_nothing() {
     let mut server = serve(&vault);
     let found = settled(&mut server, &json!({ "query": "century", "mode": "omnisearch" }));
     assert!(places(&found).contains(&"good.pdf#1".to_owned()), "{found}");
-    let memory = server.memory();
-    assert!(memory < 200 << 20, "{memory}");
+    // The same files again cost nothing more, and reading them cost about what they are.
+    let status = std::fs::read_to_string(format!("/proc/{}/status", server.id())).unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap();
+    let peak: u64 = line.split_whitespace().nth(1).unwrap().parse().unwrap();
+    assert!(peak < 150 << 10, "{peak} KiB");
 }

@@ -262,7 +262,7 @@ impl Twin {
         let mut command = vault.command();
         command.args(["--tools", "all"]).env("LAPIDARY_CONFIG", config).env("LAPIDARY_REPETITION", "off");
         // A folder that has hidden notes too, so that remembering is tried beside them.
-        command.env("LAPIDARY_MEMORY_FOLDER", "Open");
+        command.env("LAPIDARY_MEMORY_FOLDER", "Open").env("LAPIDARY_SKILLS_FOLDER", "Open");
         // Open, and nothing answers there: what the vault knows of a page must not depend on hidden notes.
         command.env("LAPIDARY_WEB_PRIVATE_HOSTS", "127.0.0.1:9").env("LAPIDARY_WEB_SEARCH_URL", "http://127.0.0.1:9/");
         command.env("LAPIDARY_SOURCES_FOLDER", "Open/Drafts").env("LAPIDARY_GUIDE_NOTE", GUIDE);

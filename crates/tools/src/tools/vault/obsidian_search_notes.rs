@@ -10,6 +10,7 @@ mod text;
 use lapidary_operation::{
     Context, Declaration, Example, ExampleResult, ReadTool, Reason, ReasonKind, ToolGroup, WireFamily, fence::fenced,
 };
+use lapidary_recipe::{TextArgument, TextLanguage};
 use lapidary_toolkit::{
     cursor::PageCursor,
     folder_words::{self, FolderDescriber, FolderWords},
@@ -21,9 +22,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use self::hits::{HitPage, RANKED_HITS, SearchHit, WITH_TEXT, fitting, ranked_lines};
 use crate::tools::read::attachment_read::SLATE;
-
-use self::hits::{HitPage, RANKED_HITS, SearchHit, fitting, ranked_lines};
 
 pub(crate) struct ObsidianSearchNotes;
 
@@ -144,7 +144,7 @@ pub(crate) struct Output {
 }
 
 /// Folders that are described for a page of hits.
-const MOST_DESCRIBED: usize = 3;
+const MOST_DESCRIBED: usize = 2;
 const MAX_CONTEXT: usize = 5_000;
 
 impl ReadTool for ObsidianSearchNotes {
@@ -172,6 +172,11 @@ impl ReadTool for ObsidianSearchNotes {
         words: "search find words in all notes, full text, query by property tag date link, filter notes, which notes mention",
     };
     const SEARCHES_BY: &[&str] = &["query"];
+    const TEXTS: &'static [TextArgument] = &[
+        TextArgument::new("/query", TextLanguage::Plain).when("mode", "text"),
+        TextArgument::new("/query", TextLanguage::Query).when("mode", "dataview"),
+        TextArgument::new("/query", TextLanguage::Search),
+    ];
     type Input = Input;
     type Output = Output;
 
@@ -188,8 +193,8 @@ impl ReadTool for ObsidianSearchNotes {
         }
         let cursor = match input.cursor.as_deref() {
             // A ranked page is shorter: the best hits come first.
-            None if mode.ranks_by().is_some() => PageCursor { offset: 0, limit: RANKED_HITS },
-            given => PageCursor::parse(given)?,
+            None if mode.ranks_by().is_some() && !context.in_steps => PageCursor { offset: 0, limit: RANKED_HITS },
+            given => PageCursor::asked(context, given, PageCursor::LONGEST_PAGE)?,
         };
         // An argument that the mode does not know is refused, as ignoring it would find too much.
         if mode != SearchMode::Text && input.path_prefix.is_some() {
@@ -242,7 +247,8 @@ impl ReadTool for ObsidianSearchNotes {
         };
         let effective_query = query.filter(|_| mode != SearchMode::Jsonlogic).map(shown_query);
         let folders = if mode.ranks_by().is_some() && cursor.offset == 0 && !hits.is_empty() {
-            let paths: Vec<VaultPath> = hits.iter().filter_map(|hit| VaultPath::parse(hit.filename()).ok()).collect();
+            let paths: Vec<VaultPath> =
+                hits.iter().take(WITH_TEXT).filter_map(|hit| VaultPath::parse(hit.filename()).ok()).collect();
             let files = index::files(context, view)?;
             FolderDescriber::new(context, view, files).above_files(&paths, MOST_DESCRIBED)?
         } else {
@@ -253,9 +259,8 @@ impl ReadTool for ObsidianSearchNotes {
     }
 
     fn text(&self, Output { result, folders, .. }: &Output) -> Option<String> {
-        let more = if result.next_cursor.is_some() { " · more available" } else { "" };
         let mut text = format!(
-            "**Search ({}) — {} on this page · {} total{more}**",
+            "**Search ({}) — {} on this page · {} total**",
             result.mode.name(),
             result.hits.len(),
             result.total_count
@@ -293,7 +298,7 @@ impl ReadTool for ObsidianSearchNotes {
                             "basename": "Plan",
                             "foundWords": ["slates"],
                             "matches": [{ "match": "Slates", "offset": 21 }],
-                            "excerpt": "---\nSlates for",
+                            "excerpt": "Slates for",
                         }],
                         "totalCount": 1,
                         "truncated": false,

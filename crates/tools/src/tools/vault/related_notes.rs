@@ -200,7 +200,6 @@ fn to_text(context: &Context<'_>, view: &View, text: &str, limit: usize) -> Resu
     let room = PassageRoom { bytes: usize::MAX, notes: limit, pieces_per_note: 1 };
     let found = passages::find(context, view, RankedBy::Meaning, query, room)?;
     let by = if found.by == RankedBy::Words { RelatedBy::Words } else { RelatedBy::Meaning };
-    let notice = found.no_meaning.map(passages::why_by_words);
     let entry = |passage: passages::FoundPassage| RelatedEntry {
         path: passage.path,
         by: vec![by],
@@ -208,7 +207,7 @@ fn to_text(context: &Context<'_>, view: &View, text: &str, limit: usize) -> Resu
         here: None,
         there: passage.line.map(|line| ShortPassage { line, text: shortened(&passage.text) }),
     };
-    Ok(Output { related: found.passages.into_iter().map(entry).collect(), notice })
+    Ok(Output { related: found.passages.into_iter().map(entry).collect(), notice: found.notice })
 }
 
 fn short(piece: &NotePiece) -> ShortPassage {

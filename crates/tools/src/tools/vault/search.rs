@@ -4,6 +4,7 @@ use lapidary_operation::{
     Context, Declaration, Example, ExampleResult, ReadTool, Reason, ReasonKind, ToolGroup, WireFamily,
     uri::{LinkAction, in_app},
 };
+use lapidary_recipe::{TextArgument, TextLanguage};
 use lapidary_toolkit::{naming, passages, query_text::check_length};
 use lapidary_vault::{PassageSize, RankedNote, RankedPage, RankedQuery, View};
 use schemars::JsonSchema;
@@ -51,6 +52,7 @@ impl ReadTool for SearchTool {
         words: "search find notes about, for ChatGPT connectors and deep research",
     };
     const SEARCHES_BY: &[&str] = &["query"];
+    const TEXTS: &'static [TextArgument] = &[TextArgument::new("/query", TextLanguage::Search)];
     type Input = Input;
     type Output = Output;
 

@@ -143,6 +143,7 @@ fn shown_together(matches: &[HitMatch]) -> Vec<&[HitMatch]> {
 pub(super) fn ranked_lines(hits: &[SearchHit]) -> String {
     let line = |(number, hit): (usize, &SearchHit)| {
         let SearchHit::Ranked {
+            basename,
             filename,
             place,
             score,
@@ -157,12 +158,17 @@ pub(super) fn ranked_lines(hits: &[SearchHit]) -> String {
         else {
             return String::new();
         };
-        let section = section.as_ref().map_or(String::new(), |section| format!(" § {section}"));
         // Conditions such as `[status:done]` have no score.
         let score = if *score > 0.0 { format!(" · {}", shown_score(*score)) } else { String::new() };
+        // The heading that repeats the name of the note says nothing.
+        let section = section.as_ref().filter(|section| *section != basename);
+        let section = section.map_or(String::new(), |section| format!(" § {section}"));
         let hash = content_hash.as_ref().map_or(String::new(), |hash| format!(" · by meaning, hash {hash}"));
         let place = place.as_ref().unwrap_or(filename);
-        let mut line = one_line(&format!("{place}{section}{score}{hash}")).into_owned();
+        let mut line = match number < WITH_TEXT || ranking.is_some() {
+            true => one_line(&format!("{place}{section}{score}{hash}")).into_owned(),
+            false => one_line(place).into_owned(),
+        };
         if let Some(ranking) = ranking {
             line += &format!(" = {}", one_line(ranking));
         }
@@ -183,9 +189,9 @@ fn shown_score(score: f64) -> String {
 }
 
 /// Text is shown for this many hits; the others are only named.
-const WITH_TEXT: usize = 5;
+pub(super) const WITH_TEXT: usize = 5;
 /// The room for one of them, and the minimum for its text if its name is long.
-const LINE_BYTES: usize = 170;
+const LINE_BYTES: usize = 132;
 const LEAST_TEXT: usize = 60;
 
 /// Part of an excerpt on one line, with the first match in it.

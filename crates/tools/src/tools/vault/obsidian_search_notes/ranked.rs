@@ -2,13 +2,9 @@
 
 use lapidary_operation::{
     Context, ReadTool, Reason,
-    quote::{Prose, quoted, quoted_list},
+    quote::{quoted, quoted_list},
 };
-use lapidary_toolkit::{
-    cursor::PageCursor,
-    naming, passages,
-    query_text::{LONGEST_QUERY, check_length},
-};
+use lapidary_toolkit::{cursor::PageCursor, naming, passages, query_text::check_words};
 use lapidary_vault::{NoMeaning, PassageSize, RankedBy, RankedNote, RankedNotes, RankedPage, RankedQuery, View};
 
 use super::{
@@ -39,13 +35,8 @@ pub(super) fn search(
     input: &Input,
     cursor: PageCursor,
 ) -> Result<RankedAnswer, Reason> {
-    check_length(ObsidianSearchNotes::DECLARATION.name, query)?;
     let alternatives = input.alternatives.as_deref().unwrap_or_default();
-    // Each counts, also an empty one.
-    if alternatives.iter().map(|text| text.len() + 1).sum::<usize>() > LONGEST_QUERY {
-        let problem = Prose::ours(format_args!("have more than {LONGEST_QUERY} bytes"));
-        return Err(Reason::bad_argument(ObsidianSearchNotes::DECLARATION.name, "alternatives", problem));
-    }
+    check_words(ObsidianSearchNotes::DECLARATION.name, "query", query, alternatives)?;
     let max_matches = input.max_matches_per_hit.unwrap_or(USUAL_MATCHES);
     let size = PassageSize { context: input.context_length, max_matches, pieces: 0 };
     // With one match each, the least that a hit takes: the search can stop once a page is full of these.
@@ -121,6 +112,7 @@ fn notice(found: &RankedNotes, by: RankedBy) -> Option<String> {
         None => false,
     };
     said.extend(found.no_meaning.filter(|_| is_said).map(passages::why_by_words));
+    said.extend(found.stood_in.map(passages::stood_in));
     // The ranking differs from the one that the caller gets a moment later.
     if found.scanned.is_some() {
         said.push(
