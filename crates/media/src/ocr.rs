@@ -146,7 +146,7 @@ impl DocumentReader for OcrReader {
 
     /// Another program recognises another text.
     fn picture_version(&self) -> Option<u32> {
-        let command = [&[self.program.clone()], self.arguments.as_slice()].concat().join("\0");
+        let command = [std::slice::from_ref(&self.program), self.arguments.as_slice()].concat().join("\0");
         let [first, second, third, fourth, ..] = *ContentHash::of(command.as_bytes()).as_bytes();
         Some(u32::from_le_bytes([first, second, third, fourth]))
     }
@@ -168,6 +168,7 @@ impl Drop for RunningProgram {
 }
 
 #[cfg(all(test, unix))]
+#[expect(clippy::disallowed_methods, clippy::unwrap_used, reason = "the tests look at what the programs do")]
 mod tests {
     use super::*;
     use crate::InProcessDecoder;
@@ -227,13 +228,11 @@ mod tests {
         assert!(is_gone() || is_dead(process), "it was killed");
     }
 
-    #[expect(clippy::disallowed_methods, reason = "the test looks at what the program wrote")]
     fn open(path: &std::path::Path) -> std::fs::File {
         std::fs::File::open(path).unwrap()
     }
 
     /// In a container nobody may wait for an orphan; it stays as a zombie.
-    #[expect(clippy::disallowed_methods, reason = "the test looks at what the system says")]
     fn is_dead(process: rustix::process::Pid) -> bool {
         let state = std::fs::read_to_string(format!("/proc/{}/stat", process.as_raw_nonzero())).unwrap_or_default();
         state.contains(") Z ")
