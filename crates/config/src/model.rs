@@ -53,6 +53,8 @@ pub struct Config {
     pub upkeep: UpkeepConfig,
     /// A folder outside the vaults whose files may be added to them; absolute.
     pub imports: Option<PathBuf>,
+    /// The program that recognises text on pictures, with its arguments; none if empty.
+    pub ocr: Vec<String>,
     /// The name of the model that finds notes by meaning.
     pub model: String,
     /// An absolute path outside every vault.
@@ -636,6 +638,7 @@ impl Config {
             schemas: None,
             upkeep: UpkeepConfig::default(),
             imports: None,
+            ocr: Vec::new(),
             state_dir: PathBuf::new(),
             own_files: Vec::new(),
             trash_home: None,

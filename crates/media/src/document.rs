@@ -26,6 +26,8 @@ pub(crate) fn text(kind: DocumentKind, bytes: &[u8], most_bytes: usize) -> Resul
         DocumentKind::Epub => book::read(bytes, &mut parts)?,
         DocumentKind::Html => plain::read_page(bytes, &mut parts)?,
         DocumentKind::Plain => plain::read(bytes, &mut parts)?,
+        // Another program reads it.
+        DocumentKind::Picture => return Err(DecodeFault::Unavailable),
     }
     Ok(parts.document)
 }

@@ -8,11 +8,13 @@
 mod child;
 mod confine;
 mod document;
+mod ocr;
 mod parent;
 mod picture;
 mod wire;
 
 pub use child::{CHILD_COMMAND, run_child};
+pub use ocr::OcrReader;
 pub use parent::{ChildDecoder, InProcessDecoder};
 
 /// What decoding may take.

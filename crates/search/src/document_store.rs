@@ -68,6 +68,25 @@ impl DocumentStore {
         self.reader.get().map(|reader| reader.version())
     }
 
+    fn version_of(&self, kind: DocumentKind) -> Option<u32> {
+        let reader = self.reader.get()?;
+        if kind == DocumentKind::Picture { reader.picture_version() } else { Some(reader.version()) }
+    }
+
+    /// Whether the text on pictures is read.
+    pub fn reads_pictures(&self) -> bool {
+        self.version_of(DocumentKind::Picture).is_some()
+    }
+
+    /// How many documents are kept with their text, and how many could not be read.
+    pub fn kept(&self) -> (usize, usize) {
+        let pictures = self.reader.get().and_then(|reader| reader.picture_version());
+        let counted =
+            |version: u32| self.cache.as_ref().and_then(|cache| cache.count(version).ok()).unwrap_or_default();
+        let all = self.version().into_iter().chain(pictures).map(counted);
+        all.fold((0, 0), |(texts, failures), (more, worse)| (texts + more, failures + worse))
+    }
+
     /// What files held when they were last read, by their paths.
     pub(crate) fn remembered(&self) -> HashMap<String, (FileStamp, ContentHash)> {
         // A cache that cannot be read is none.
@@ -100,7 +119,7 @@ impl DocumentStore {
         if let Some(kept) = recent {
             return Some(kept.map_err(NoDocumentText::Fault));
         }
-        let version = self.reader.get()?.version();
+        let version = self.version_of(key.kind)?;
         // A cache that cannot be read is none.
         let kept = self.cache.as_ref()?.find(&key.written(), version).ok()??;
         let kept: Result<DocumentText, DecodeFault> = serde_json::from_slice(&kept).ok()?;
@@ -120,6 +139,7 @@ impl DocumentStore {
             return known;
         }
         let reader = self.reader.get().ok_or(NoDocumentText::Fault(DecodeFault::Unavailable))?;
+        let version = self.version_of(key.kind).ok_or(NoDocumentText::Fault(DecodeFault::Unavailable))?;
         let kept = match reader.read(key.kind, bytes, go_on) {
             Ok(text) => Ok(Arc::new(text)),
             // A computer that is busy now may have time later.
@@ -128,7 +148,7 @@ impl DocumentStore {
         };
         if let Some(cache) = &self.cache {
             let written = serde_json::to_vec(&kept.as_deref()).map_err(std::io::Error::other);
-            let done = written.and_then(|written| cache.keep(&key.written(), reader.version(), &written));
+            let done = written.and_then(|written| cache.keep(&key.written(), version, &written, kept.is_err()));
             // Then it is read again by the next process.
             if let Err(error) = done {
                 tracing::debug!(%error, "the text of a document cannot be kept");

@@ -14,6 +14,8 @@ pub enum DocumentKind {
     Epub,
     Html,
     Plain,
+    /// Text on a picture, if the owner has named a program that recognises it.
+    Picture,
 }
 
 /// The endings of each kind, in lower case.
@@ -27,6 +29,9 @@ const ENDINGS: &[(DocumentKind, &[&str])] = &[
     (DocumentKind::Plain, &["txt", "text", "csv", "tsv", "rst", "org", "tex", "srt", "vtt", "log"]),
 ];
 
+/// Pictures whose text can be recognised.
+const PICTURES: &[&str] = &["png", "jpg", "jpeg", "webp", "gif", "bmp"];
+
 impl DocumentKind {
     pub fn of(path: &VaultPath) -> Option<Self> {
         Self::named(path.name())
@@ -39,6 +44,19 @@ impl DocumentKind {
         ENDINGS.iter().find(is_of).map(|(kind, _)| *kind)
     }
 
+    /// The same, and pictures if their text can be read.
+    pub fn searched(path: &VaultPath, pictures: bool) -> Option<Self> {
+        let ending = || path.name().rsplit_once('.').map(|(_, ending)| ending);
+        let is_picture =
+            || ending().is_some_and(|ending| PICTURES.iter().any(|known| ending.eq_ignore_ascii_case(known)));
+        Self::of(path).or_else(|| (pictures && is_picture()).then_some(Self::Picture))
+    }
+
+    /// Whether it has more than one part.
+    pub fn has_pages(self) -> bool {
+        !matches!(self, Self::Html | Self::Plain | Self::Picture)
+    }
+
     /// What its parts are called.
     pub fn part_name(self) -> &'static str {
         match self {
@@ -46,7 +64,7 @@ impl DocumentKind {
             Self::Pptx => "slide",
             Self::Xlsx => "sheet",
             Self::Epub => "chapter",
-            Self::Html | Self::Plain => "part",
+            Self::Html | Self::Plain | Self::Picture => "part",
         }
     }
 
@@ -64,6 +82,7 @@ impl DocumentKind {
             Self::Epub => "application/epub+zip",
             Self::Html => "text/html",
             Self::Plain => "text/plain",
+            Self::Picture => "image/*",
         }
     }
 }
@@ -216,4 +235,9 @@ pub trait DocumentReader: Send + Sync {
 
     /// Raised whenever the same bytes may give another result.
     fn version(&self) -> u32;
+
+    /// The same for the text on pictures; `None` if that is not read.
+    fn picture_version(&self) -> Option<u32> {
+        None
+    }
 }

@@ -10,7 +10,7 @@ use std::{
 
 use lapidary_auth::{AuthStore, AuthStoreError, GrantRecord, TokenRights};
 use lapidary_meaning::ModelChoice;
-use lapidary_media::{ChildDecoder, InProcessDecoder};
+use lapidary_media::{ChildDecoder, InProcessDecoder, OcrReader};
 use lapidary_pipeline::{
     AUDIT_FILE, ApprovalRule, ApprovalRules, CallLimits, Clock, Executor, ExecutorSetup, GrantLookup, LONGEST_RUN,
     ServedVault, ServedVaults,
@@ -187,6 +187,18 @@ struct Decoders {
     documents: Option<Arc<dyn DocumentReader>>,
 }
 
+/// Who reads documents, if anybody can: with the program that recognises text on pictures, if the owner named one.
+pub(crate) fn document_reader(ocr: &[String]) -> Option<Arc<dyn DocumentReader>> {
+    let Decoders { pictures, documents } = decoders();
+    let documents = documents?;
+    match ocr.split_first() {
+        Some((program, arguments)) if !program.is_empty() => {
+            Some(Arc::new(OcrReader::new(documents, pictures, program, arguments)))
+        }
+        _ => Some(documents),
+    }
+}
+
 fn decoders() -> Decoders {
     // A program that holds a server in itself cannot be started again as a decoder.
     if !IS_PROGRAM.load(Ordering::Relaxed) {
@@ -242,7 +254,7 @@ fn serve(
         }
     };
     let served = served.waiting_for_index(purpose.waits_for_index);
-    let served = match decoders().documents {
+    let served = match document_reader(&config.ocr) {
         Some(reader) => served.reading_documents(reader),
         None => served,
     };

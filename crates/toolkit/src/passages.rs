@@ -233,7 +233,7 @@ pub fn place(path: &VaultPath, page: &FoundPage) -> String {
 
 /// `None` for a kind that has only one part.
 pub fn page_number(page: &FoundPage) -> Option<u32> {
-    (!page.kind.is_text()).then_some(page.number)
+    page.kind.has_pages().then_some(page.number)
 }
 
 /// That documents were not searched.

@@ -262,6 +262,11 @@ impl Vault {
         self.search.meaning().kept()
     }
 
+    /// How many documents were read and are kept, and how many could not be, for the owner; `None` if they are not searched.
+    pub fn kept_documents(&self) -> Option<(usize, usize)> {
+        self.search.documents().kept()
+    }
+
     /// The progress of work on an index, in per cent, if it takes a while.
     pub fn indexing(&self) -> Option<u8> {
         self.live.progress.share()

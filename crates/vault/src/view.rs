@@ -142,6 +142,11 @@ impl View {
         self.documents.text(&DocumentKey { kind, hash: file.hash() }, file.bytes(), go_on)
     }
 
+    /// Whether the text on pictures can be read.
+    pub fn reads_pictures(&self) -> bool {
+        self.documents.reads_pictures()
+    }
+
     /// The name of the vault.
     pub fn vault(&self) -> &str {
         &self.vault

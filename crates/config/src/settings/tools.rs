@@ -147,6 +147,25 @@ pub(super) const SETTINGS: &[Setting] = &[
         },
     },
     Setting {
+        key: Some("ocr"),
+        variable: None,
+        flag: None,
+        default: ShownDefault::Words("none"),
+        doc: "A program that recognises text on pictures, with its arguments, in the file only: `[\"tesseract\", \"stdin\", \
+              \"stdout\"]`. It gets a PNG or JPEG on standard input and writes the text to standard output; it may take a \
+              minute for each. Then pictures are searched like documents, and `attachment_read` gives their text.",
+        apply: |draft, given| {
+            draft.config.ocr = match &given.raw {
+                RawValue::List(words) => {
+                    words.iter().map(|word| word.text().map(str::to_owned)).collect::<Result<_, _>>()?
+                }
+                // A program without arguments.
+                other => vec![other.text()?.to_owned()],
+            };
+            Ok(())
+        },
+    },
+    Setting {
         key: Some("tools.dotted_names"),
         variable: Some("LAPIDARY_DOTTED_NAMES"),
         flag: Some(SettingFlag { name: "--dotted-names", value: "", given: |flags| switch(flags.dotted_names) }),

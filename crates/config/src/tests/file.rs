@@ -35,6 +35,7 @@ sources_folder = "Read/"
 model = "minilm"
 schema_folder = "Schemas"
 import_folder = "~/Scans"
+ocr = ["tesseract", "stdin", "stdout"]
 pending_approvals = false
 
 [upkeep]

@@ -118,6 +118,11 @@ impl DocumentIndexCache {
         self.room > 0 && self.store.has_reader()
     }
 
+    /// What is kept for the next start: texts, and failures; `None` if documents are not searched.
+    pub fn kept(&self) -> Option<(usize, usize)> {
+        self.is_on().then(|| self.store.kept())
+    }
+
     /// Whether some are being read.
     pub fn is_reading(&self) -> bool {
         self.reading.load(Ordering::Acquire)
@@ -165,7 +170,9 @@ impl DocumentIndexCache {
             }
         }
         drop(newest);
-        let found = files.iter().filter(|entry| !entry.is_searched() && DocumentKind::of(entry.path()).is_some());
+        let pictures = self.store.reads_pictures();
+        let is_document = |path: &VaultPath| DocumentKind::searched(path, pictures).is_some();
+        let found = files.iter().filter(|entry| !entry.is_searched() && is_document(entry.path()));
         let mut found: Vec<Arc<FileState>> = found.map(|entry| Arc::clone(entry.state())).collect();
         found.sort_by(|one, other| {
             let changed = |state: &FileState| Reverse(state.stat.stamp.modified);
@@ -264,7 +271,7 @@ impl DocumentIndexCache {
         remembered: &HashMap<String, (FileStamp, ContentHash)>,
         go_on: GoOn<'_>,
     ) -> Option<(ReadDocument, Option<ContentHash>)> {
-        let kind = DocumentKind::of(&state.path)?;
+        let kind = DocumentKind::searched(&state.path, self.store.reads_pictures())?;
         let stamp = state.stat.stamp;
         // A file that has not changed since need not be opened, if its text is kept.
         if let Some((_, hash)) = remembered.get(state.path.as_str()).filter(|(known, _)| *known == stamp) {

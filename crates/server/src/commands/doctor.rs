@@ -28,12 +28,13 @@ use self::{
 };
 use super::{
     CommandFailure, CommandOutcome, command_hint::CommandHint, install::ClientSetup, print_json, progress, sources,
-    terminal_style::TerminalStyle,
+    status, terminal_style::TerminalStyle,
 };
 use crate::{
     assemble::{ExecutorPurpose, assemble},
     cli::{DoctorArguments, Invocation},
     environment::ProcessEnvironment,
+    remote_vault::is_there,
 };
 
 impl DoctorArguments {
@@ -125,7 +126,9 @@ fn look(invocation: &Invocation, hint: &CommandHint, surroundings: &ProcessEnvir
         findings.extend(state_checks::look_at_vault(vault, &config.state_dir, hint));
         report.add(format!("Vault {}", vault.name), findings);
     }
-    report.add("Rules", rules(&config, vaults));
+    let (rules, search) = served(&config, vaults);
+    report.add("Rules", rules);
+    report.add("Search", search);
     report.add("Configuration", settings);
     // Empty if even the place of the state could not be found out.
     if !config.state_dir.as_os_str().is_empty() {
@@ -138,20 +141,17 @@ fn look(invocation: &Invocation, hint: &CommandHint, surroundings: &ProcessEnvir
     report
 }
 
-/// Whether a server would start, and which rules match nothing.
-fn rules(config: &Config, vaults: &[ChosenVault]) -> Vec<Finding> {
+/// Whether a server would start, and which rules match nothing; and what its search has.
+fn served(config: &Config, vaults: &[ChosenVault]) -> (Vec<Finding>, Vec<Finding>) {
     if vaults.is_empty() {
-        return Vec::new();
+        return (Vec::new(), Vec::new());
     }
     // As the server does it, and not a second reading of the rules that could be of another opinion.
     let assembled = match assemble(config, ExecutorPurpose { every_profile: false, waits_for_index: true }) {
         Ok(assembled) => assembled,
         Err(problem) => {
-            return vec![Finding::failure(
-                "rules",
-                problem.to_string(),
-                "correct it; the server does not start with it",
-            )];
+            let advice = "correct it; the server does not start with it";
+            return (vec![Finding::failure("rules", problem.to_string(), advice)], Vec::new());
         }
     };
     let executor = &assembled.executor;
@@ -178,5 +178,14 @@ fn rules(config: &Config, vaults: &[ChosenVault]) -> Vec<Finding> {
         let found = if any { "every rule matches something" } else { "none are set" };
         findings.push(Finding::ok("rules", found));
     }
-    findings
+    let search = executor.vaults().iter().zip(vaults).filter(|(_, vault)| is_there(vault)).flat_map(|(served, _)| {
+        let name = served.vault.name();
+        let kept = served.vault.kept_vectors();
+        [
+            Finding::ok("meaning", format!("{name}: {}", status::meaning_words(kept.as_ref()))),
+            Finding::ok("documents", format!("{name}: {}", status::document_words(served.vault.kept_documents()))),
+        ]
+    });
+    let search = search.collect();
+    (findings, search)
 }

@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use lapidary_vault::DocumentKind;
 use serde_json::{Value, json};
 
 use super::{
@@ -17,6 +18,9 @@ pub(super) fn run(
     calls: OwnerCalls<'_>,
     screen: &mut Screen<'_>,
 ) -> Result<CommandOutcome, CommandFailure> {
+    if DocumentKind::named(&read.note).is_some_and(|kind| !kind.is_text()) {
+        return document(read, calls, screen);
+    }
     let part = read.part.section();
     let format = match (&part, read.outline) {
         (_, true) => "document-map",
@@ -48,6 +52,52 @@ pub(super) fn run(
         (None, None) => {}
     }
     Ok(CommandOutcome::Well)
+}
+
+/// A document by its pages.
+fn document(
+    read: &ReadArguments,
+    calls: OwnerCalls<'_>,
+    screen: &mut Screen<'_>,
+) -> Result<CommandOutcome, CommandFailure> {
+    if read.outline || read.part.section().is_some() {
+        return Err(CommandFailure::Input("a document has pages, and no headings, blocks or properties".to_owned()));
+    }
+    let (mut parts, mut next) = (Vec::new(), json!({}));
+    let mut answer = loop {
+        let arguments = json!({ "path": read.note, "pages": next["pages"], "from": next["from"] });
+        let mut answer = calls.facts("attachment_read", arguments)?;
+        if let Some(Value::Array(more)) = answer["document"].get_mut("parts").map(Value::take) {
+            parts.extend(more);
+        }
+        next = answer["document"].get_mut("next").map_or(Value::Null, Value::take);
+        if next.is_null() {
+            break answer;
+        }
+    };
+    if read.json {
+        answer["document"]["parts"] = Value::Array(parts);
+        screen.json(&answer)?;
+        return Ok(CommandOutcome::Well);
+    }
+    if let Some(notice) = answer["notice"].as_str() {
+        report::note(notice);
+    }
+    let unit = answer["document"]["unit"].as_str().unwrap_or("page");
+    let mut last = Value::Null;
+    for part in &parts {
+        // A long page comes in several pieces.
+        if part["number"] != last {
+            let label = part["label"].as_str().map_or(String::new(), |label| format!(" {label}"));
+            let head = format!("[{unit} {}{label}]", part["number"]);
+            let head = screen.style.painted(TextPaint::Name, &lapidary_tools::quote::one_line(&head));
+            writeln!(screen, "{head}")?;
+            last = part["number"].clone();
+        }
+        let text = screen.style.shown(part["text"].as_str().unwrap_or_default());
+        writeln!(screen, "{text}")?;
+    }
+    Ok(if parts.is_empty() { CommandOutcome::NothingFound } else { CommandOutcome::Well })
 }
 
 /// Headings by their depth, then blocks and properties.

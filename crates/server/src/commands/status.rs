@@ -45,12 +45,13 @@ pub(super) fn run(
         let is_known = is_there(vault) && (vault.remote.is_none() || app.is_ok());
         let capabilities = is_known.then(|| served.vault.capabilities());
         let meaning = if is_there(vault) { served.vault.kept_vectors() } else { None };
-        shown.push(ShownVault { vault, servers, lines, app, capabilities, meaning });
+        let documents = if is_there(vault) { served.vault.kept_documents() } else { None };
+        shown.push(ShownVault { vault, servers, lines, app, capabilities, meaning, documents });
     }
     if status.json {
         let vaults: Vec<Value> = shown
             .iter()
-            .map(|ShownVault { vault, servers, lines, app, capabilities, meaning }| {
+            .map(|ShownVault { vault, servers, lines, app, capabilities, meaning, documents }| {
                 let calls: Vec<Value> = lines.iter().filter_map(|line| serde_json::from_str(line).ok()).collect();
                 // By name, since requests of all vaults are in one list.
                 let waiting = pending.iter().filter(|pending| pending.vault == vault.name).count();
@@ -61,13 +62,16 @@ pub(super) fn run(
                     "meaning": meaning.as_ref().map(|kept| json!({
                         "model": kept.model, "notes": kept.notes, "pieces": kept.pieces, "notesCut": kept.cut,
                     })),
+                    "documents": documents.map(|(read, failed)| json!({ "read": read, "failed": failed })),
                 })
             })
             .collect();
         screen.json(&json!({ "vaults": vaults }))?;
         return Ok(CommandOutcome::Well);
     }
-    for (number, ShownVault { vault, servers, lines, app, capabilities, meaning }) in shown.iter().enumerate() {
+    for (number, ShownVault { vault, servers, lines, app, capabilities, meaning, documents }) in
+        shown.iter().enumerate()
+    {
         if number > 0 {
             writeln!(screen)?;
         }
@@ -91,7 +95,8 @@ pub(super) fn run(
         if let Some(words) = capabilities.as_ref().and_then(unpromised) {
             writeln!(screen, "Not promised here: {words}.")?;
         }
-        writeln!(screen, "{}", meaning_line(meaning.as_ref()))?;
+        writeln!(screen, "Search by meaning: {}.", meaning_words(meaning.as_ref()))?;
+        writeln!(screen, "Documents in the search: {}.", document_words(*documents))?;
         let waiting = pending.iter().filter(|pending| pending.vault == vault.name).count();
         if waiting > 0 {
             let words = format!("{waiting} pending approvals: {}", calls.command_in(&vault.name, "approvals"));
@@ -120,15 +125,26 @@ struct ShownVault<'a> {
     app: Result<AppStatus, AppFault>,
     capabilities: Option<Capabilities>,
     meaning: Option<KeptVectors>,
+    documents: Option<(usize, usize)>,
+}
+
+/// What is kept of documents, for people.
+pub(super) fn document_words(kept: Option<(usize, usize)>) -> String {
+    match kept {
+        None => "off".to_owned(),
+        Some((0, 0)) => "none is read yet; that begins with the first search".to_owned(),
+        Some((read, 0)) => format!("{} read", counted(read, "document")),
+        Some((read, failed)) => format!("{} read, {failed} that cannot be", counted(read, "document")),
+    }
 }
 
 /// The search by meaning, for people.
-fn meaning_line(kept: Option<&KeptVectors>) -> String {
+pub(super) fn meaning_words(kept: Option<&KeptVectors>) -> String {
     match kept {
-        None => "Search by meaning: off.".to_owned(),
+        None => "off".to_owned(),
         // A small vault keeps nothing: its vectors are made sooner than a file is opened.
         Some(kept) if kept.notes == 0 => {
-            format!("Search by meaning: model {}, vectors are made when needed.", kept.model)
+            format!("model {}, vectors are made when needed", kept.model)
         }
         Some(kept) => {
             let cut = if kept.cut == 0 {
@@ -136,11 +152,7 @@ fn meaning_line(kept: Option<&KeptVectors>) -> String {
             } else {
                 format!(", {} of them in part, as they are too long", kept.cut)
             };
-            format!(
-                "Search by meaning: model {}, vectors of {} are kept{cut}.",
-                kept.model,
-                counted(kept.notes, "note")
-            )
+            format!("model {}, vectors of {} are kept{cut}", kept.model, counted(kept.notes, "note"))
         }
     }
 }

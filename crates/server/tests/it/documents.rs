@@ -37,7 +37,7 @@ pub(crate) fn pdf(pages: &[&str]) -> Vec<u8> {
 }
 
 fn serve(vault: &Vault) -> Server {
-    vault.spawn_with(&[], &[("LAPIDARY_REPETITION", "off")]).open(Era::Modern)
+    vault.spawn_with(&["--tools", "all"], &[("LAPIDARY_REPETITION", "off")]).open(Era::Modern)
 }
 
 /// Asks until all documents are read.
@@ -89,7 +89,7 @@ fn a_page_of_a_document_is_found_by_words_and_by_meaning_with_its_place() {
     // By meaning, with the hash of the file.
     let started = Instant::now();
     let passage = loop {
-        let found = server.done("semantic_search", json!({ "query": "how to catch rodents" }));
+        let found = server.done("semantic_search", json!({ "query": "poison against rats in the attic" }));
         if found["notice"].is_null() {
             break found["passages"][0].clone();
         }
@@ -168,4 +168,109 @@ fn a_server_that_is_killed_while_it_reads_loses_nothing_but_time() {
         assert_eq!(places(&found)[0], format!("d/{number}.pdf#2"));
     }
     assert_eq!(vault.everything(), before);
+}
+
+#[test]
+fn people_read_and_keep_documents_on_the_command_line() {
+    let slate = pdf(&["Contents", "Slate lasts a century."]);
+    let vault = Vault::new(&[("Files/Slate.pdf", &slate), ("Files/Broken.pdf", b"%PDF-1.4 no")]);
+    let said = |output: &std::process::Output| {
+        let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+        (text(&output.stdout), text(&output.stderr))
+    };
+    assert_eq!(said(&vault.run(&["read", "Slate.pdf"])).0, "[page 1]\nContents\n[page 2]\nSlate lasts a century.\n");
+    let json: Value = serde_json::from_slice(&vault.run(&["read", "--json", "Slate.pdf"]).stdout).unwrap();
+    assert_eq!(json["document"]["parts"][1]["text"], "Slate lasts a century.");
+    assert!(!vault.run(&["read", "Broken.pdf"]).status.success());
+    assert!(said(&vault.run(&["read", "--outline", "Slate.pdf"])).1.contains("a document has pages"));
+    // In the vault, its note links to it.
+    let kept = vault.run(&["ingest", vault.path().join("Files/Slate.pdf").to_str().unwrap()]);
+    assert!(kept.status.success(), "{:?}", said(&kept));
+    let (created, _) = said(&kept);
+    let note = created.strip_prefix("Created ").unwrap().lines().next().unwrap().to_owned();
+    assert!(String::from_utf8(vault.read(&note)).unwrap().contains("[[Slate.pdf"), "{note}");
+    // Under another name it is known by its text.
+    std::fs::rename(vault.path().join("Files/Slate.pdf"), vault.path().join("Files/Schist.pdf")).unwrap();
+    let (known, _) = said(&vault.run(&["ingest", vault.path().join("Files/Schist.pdf").to_str().unwrap()]));
+    assert_eq!(known, format!("Known already: {note}\n"));
+    // From elsewhere, only the text is kept.
+    let outside = vault.path().with_file_name("Report.pdf");
+    std::fs::write(&outside, pdf(&["Marble is heavy."])).unwrap();
+    let kept = vault.run(&["ingest", outside.to_str().unwrap()]);
+    assert!(kept.status.success(), "{:?}", said(&kept));
+    let note = String::from_utf8(vault.read("Sources/Report.md")).unwrap();
+    assert!(note.contains("## Page 1\n\nMarble is heavy."), "{note}");
+    let broken = vault.path().with_file_name("Broken.pdf");
+    std::fs::write(&broken, b"%PDF-1.4 no").unwrap();
+    let (_, why) = said(&vault.run(&["ingest", broken.to_str().unwrap()]));
+    assert!(why.contains("damaged"), "{why}");
+    // What stands of it.
+    vault.run(&["search", "slate"]);
+    let (report, _) = said(&vault.run(&["doctor"]));
+    assert!(report.contains("1 document read, 1 that cannot be") && report.contains("model "), "{report}");
+    let status: Value = serde_json::from_slice(&vault.run(&["status", "--json"]).stdout).unwrap();
+    assert_eq!(status["vaults"][0]["documents"], json!({ "read": 1, "failed": 1 }));
+}
+
+/// A grey picture.
+fn picture(width: u32, height: u32) -> Vec<u8> {
+    let mut bytes = std::io::Cursor::new(Vec::new());
+    image::DynamicImage::from(image::GrayImage::new(width, height))
+        .write_to(&mut bytes, image::ImageFormat::Png)
+        .unwrap();
+    bytes.into_inner()
+}
+
+#[cfg(unix)]
+#[test]
+fn the_text_on_a_picture_is_read_by_the_program_that_the_owner_names() {
+    let vault = Vault::new(&[("Roof.md", b"Slates.\n"), ("Files/Invoice.png", &picture(60, 30))]);
+    let mut server = serve(&vault);
+    let without = server.call("attachment_read", json!({ "path": "Invoice.png", "text": true }));
+    assert!(without.to_string().contains("`ocr`"), "{without}");
+    assert_eq!(places(&server.done(SEARCH, json!({ "query": "crates" }))), [] as [&str; 0]);
+    drop(server);
+    let config = vault.path().with_file_name("ocr.toml");
+    let script = "head -c 4 | tail -c 3; echo ' Invoice for twelve crates of slate'";
+    std::fs::write(&config, format!("ocr = [\"sh\", \"-c\", {script:?}]\n")).unwrap();
+    let environment = [("LAPIDARY_CONFIG", config.to_str().unwrap()), ("LAPIDARY_REPETITION", "off")];
+    let mut server = vault.spawn_with(&["--tools", "all"], &environment).open(Era::Modern);
+    let read = server.done("attachment_read", json!({ "path": "Invoice.png", "text": true }));
+    assert_eq!(read["text"], "PNG Invoice for twelve crates of slate");
+    let found = settled(&mut server, &json!({ "query": "crates", "mode": "omnisearch" }));
+    assert_eq!(places(&found), ["Files/Invoice.png"], "{found}");
+    assert_eq!(found["result"]["hits"][0]["excerpt"], "PNG Invoice for twelve crates of slate");
+    // The picture itself is shown as before.
+    assert_eq!(server.done("attachment_read", json!({ "path": "Invoice.png" }))["width"], 60);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn broken_documents_of_every_kind_cost_the_server_nothing() {
+    let good = pdf(&["Slate lasts a century.", &"Quarry ".repeat(400)]);
+    let mut files: Vec<(String, Vec<u8>)> = Vec::new();
+    for end in (0..good.len()).step_by(1024) {
+        files.push((format!("cut/{end}.pdf"), good[..end].to_vec()));
+    }
+    let mut flipped = good.clone();
+    for at in (7..flipped.len()).step_by(97) {
+        flipped[at] ^= 0x5a;
+    }
+    // A kind with the bytes of another, of none, and with nothing.
+    for ending in ["pdf", "docx", "pptx", "xlsx", "epub", "html", "csv"] {
+        files.push((format!("flipped/a.{ending}"), flipped.clone()));
+        files.push((format!("zip/a.{ending}"), b"PK\x03\x04 no archive".to_vec()));
+        files.push((format!("empty/a.{ending}"), Vec::new()));
+    }
+    files.push(("good.pdf".to_owned(), good));
+    let files: Vec<(&str, &[u8])> = files.iter().map(|(path, bytes)| (path.as_str(), bytes.as_slice())).collect();
+    let vault = Vault::new(&files);
+    let mut server = serve(&vault);
+    let found = settled(&mut server, &json!({ "query": "century", "mode": "omnisearch" }));
+    assert!(places(&found).contains(&"good.pdf#1".to_owned()), "{found}");
+    // The same files again cost nothing more, and reading them cost about what they are.
+    let status = std::fs::read_to_string(format!("/proc/{}/status", server.id())).unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap();
+    let peak: u64 = line.split_whitespace().nth(1).unwrap().parse().unwrap();
+    assert!(peak < 150 << 10, "{peak} KiB");
 }

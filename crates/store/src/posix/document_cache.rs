@@ -13,7 +13,7 @@ use super::{
 use crate::FileStamp;
 
 const NAME: &str = "documents.db";
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 /// How long to wait for another server that is writing.
 const PATIENCE: Duration = Duration::from_millis(500);
 /// What all texts may take, packed: some thousand books. The oldest go first.
@@ -57,14 +57,15 @@ impl DocumentCache {
         Ok(packed.and_then(|packed| zstd::bulk::decompress(&packed, LARGEST).ok()))
     }
 
-    pub fn keep(&self, key: &str, version: u32, body: &[u8]) -> io::Result<()> {
+    /// `is_failure`: that it could not be read.
+    pub fn keep(&self, key: &str, version: u32, body: &[u8], is_failure: bool) -> io::Result<()> {
         let packed = zstd::bulk::compress(body, LEVEL)?;
         self.with(|database| {
             let transaction = database.transaction()?;
             transaction.execute("DELETE FROM texts WHERE key = ?1", params![key])?;
             transaction.execute(
-                "INSERT INTO texts (key, version, size, body) VALUES (?1, ?2, ?3, ?4)",
-                params![key, version, i64::try_from(packed.len()).unwrap_or(i64::MAX), packed],
+                "INSERT INTO texts (key, version, failed, size, body) VALUES (?1, ?2, ?3, ?4, ?5)",
+                params![key, version, is_failure, i64::try_from(packed.len()).unwrap_or(i64::MAX), packed],
             )?;
             // A sum from the newest on: whatever does not fit any more goes.
             transaction.execute(
@@ -74,6 +75,20 @@ impl DocumentCache {
                 params![MOST_BYTES],
             )?;
             transaction.commit()
+        })
+    }
+
+    /// How many texts of this version are kept, and how many failures.
+    pub fn count(&self, version: u32) -> io::Result<(usize, usize)> {
+        if !self.folder.file(NAME)?.try_exists()? {
+            return Ok((0, 0));
+        }
+        self.with(|database| {
+            let count = "SELECT count(*) - total(failed), total(failed) FROM texts WHERE version = ?1";
+            database.query_row(count, params![version], |row| {
+                let whole = |count: f64| count as usize;
+                Ok((whole(row.get(0)?), whole(row.get(1)?)))
+            })
         })
     }
 
@@ -143,7 +158,8 @@ fn open(path: &Path) -> Result<Connection, Error> {
              DROP TABLE IF EXISTS texts;
              DROP TABLE IF EXISTS files;
              CREATE TABLE texts (
-                id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, version INTEGER NOT NULL, size INTEGER NOT NULL,
+                id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE, version INTEGER NOT NULL, failed INTEGER NOT NULL,
+                size INTEGER NOT NULL,
                 body BLOB NOT NULL);
              CREATE TABLE files (
                 path TEXT NOT NULL UNIQUE, size INTEGER NOT NULL, modified INTEGER NOT NULL, changed INTEGER NOT NULL,
@@ -171,11 +187,13 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let cache = cache(&folder);
         assert_eq!(cache.find("a", 1).unwrap(), None);
-        cache.keep("a", 1, b"text").unwrap();
+        cache.keep("a", 1, b"text", false).unwrap();
         assert_eq!(cache.find("a", 1).unwrap().unwrap(), b"text");
         assert_eq!(cache.find("a", 2).unwrap(), None);
-        cache.keep("a", 2, b"better").unwrap();
+        cache.keep("a", 2, b"better", false).unwrap();
         assert_eq!(cache.find("a", 2).unwrap().unwrap(), b"better");
+        cache.keep("b", 2, b"broken", true).unwrap();
+        assert_eq!((cache.count(2).unwrap(), cache.count(1).unwrap()), ((1, 1), (0, 0)));
         let stamp = FileStamp { size: u64::MAX, modified: -1, changed: 3, inode: u64::MAX - 1 };
         let known = KnownContent { path: "a.pdf".into(), stamp, hash: ContentHash::of(b"a") };
         cache.remember(std::slice::from_ref(&known)).unwrap();
@@ -197,7 +215,7 @@ mod tests {
         };
         let noise: Vec<u8> = (0..20_000).map(|_| next()).collect();
         for key in ["a", "b", "c", "d", "e"] {
-            cache.keep(key, 1, &noise).unwrap();
+            cache.keep(key, 1, &noise, false).unwrap();
         }
         let kept: Vec<bool> = ["a", "b", "c", "d", "e"].map(|key| cache.find(key, 1).unwrap().is_some()).into();
         assert_eq!(kept, [false, false, true, true, true]);
@@ -207,11 +225,11 @@ mod tests {
     fn a_damaged_file_is_made_again() {
         let folder = tempfile::tempdir().unwrap();
         let cache = cache(&folder);
-        cache.keep("a", 1, b"text").unwrap();
+        cache.keep("a", 1, b"text", false).unwrap();
         let file = cache.folder.file(NAME).unwrap();
         std::fs::write(&file, vec![7; 9_000]).unwrap();
         assert_eq!(cache.find("a", 1).unwrap(), None);
-        cache.keep("a", 1, b"text").unwrap();
+        cache.keep("a", 1, b"text", false).unwrap();
         assert_eq!(cache.find("a", 1).unwrap().unwrap(), b"text");
     }
 }

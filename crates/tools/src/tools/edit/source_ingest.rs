@@ -307,18 +307,25 @@ fn given_source(context: &Context<'_>, view: &View, input: &Input) -> Result<(So
     if url.as_ref().is_some_and(|url| url.contains(char::is_whitespace) || !url.contains("://")) {
         return Err(bad("url", "must be an address like `https://example.com/page`"));
     }
+    let marked = match &form {
+        // Without the links to its pages: they change with the place of the file.
+        SourceForm::Document(document) => {
+            document.parts.iter().map(|part| part.text.as_str()).collect::<Vec<_>>().join("\n\n")
+        }
+        SourceForm::Text | SourceForm::Page => original.clone(),
+    };
     let page = match form {
         SourceForm::Page => WebPage::read(&original, url.as_deref()),
-        SourceForm::Text => WebPage { markdown: original.clone(), ..WebPage::default() },
+        SourceForm::Text => WebPage { markdown: original, ..WebPage::default() },
         SourceForm::Document(document) => WebPage {
-            markdown: original.clone(),
+            markdown: original,
             // Other programs put the name of a template or of themselves there.
             title: document.title.clone().filter(|_| document.kind == DocumentKind::Epub),
             author: document.author.clone(),
             ..WebPage::default()
         },
     };
-    let draft = SourceDraft::of_page(page, &original).ok_or_else(|| bad("", "must have text that can be kept"))?;
+    let draft = SourceDraft::of_page(page, &marked).ok_or_else(|| bad("", "must have text that can be kept"))?;
     let named = || file.as_ref().map(|file| naming::title(file).to_owned());
     let title = trimmed(input.title.as_deref()).or_else(|| draft.title.clone()).or_else(named);
     let draft = SourceDraft {

@@ -37,6 +37,9 @@ pub(crate) struct Input {
     /// Pages, slides, sheets or chapters: `3`, `3-5`, `3-`.
     #[serde(default)]
     pages: Option<String>,
+    /// Of a picture: the text on it, by the owner's program for OCR.
+    #[serde(default)]
+    text: bool,
     /// `next.from` of the previous answer.
     #[serde(default)]
     from: usize,
@@ -61,7 +64,7 @@ pub(crate) struct Output {
     // What was sent, if it is not the file itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     shown: Option<ShownPicture>,
-    // Of an SVG.
+    // Of an SVG, or on a picture.
     #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -115,6 +118,7 @@ impl ReadTool for AttachmentRead {
         }
         match &*ending {
             "svg" => drawing(&path, &file),
+            ending if input.text && PICTURE_ENDINGS.contains(&ending) => recognised(context, view, &path, &file),
             ending if PICTURE_ENDINGS.contains(&ending) => picture(context, &path, &file, input.max_side),
             ending if SOUND_ENDINGS.contains(&ending) => sound(context, &path, &file),
             _ => Err(Reason::AttachmentUnsupported { path, supported: SUPPORTED }),
@@ -260,6 +264,25 @@ fn picture(context: &Context<'_>, path: &VaultPath, file: &File, max_side: u32) 
     };
     let data = BASE64_STANDARD.encode(&bytes);
     output.block = Some(ContentBlock { kind: BlockKind::Image, media_type: facts.shown_media_type, data });
+    Ok(output)
+}
+
+/// The text on a picture.
+fn recognised(context: &Context<'_>, view: &View, path: &VaultPath, file: &File) -> Result<Output, Reason> {
+    if !view.reads_pictures() {
+        let problem = "needs a program that recognises text, which the owner names with the setting `ocr`";
+        return Err(Reason::bad_argument(AttachmentRead::DECLARATION.name, "text", problem));
+    }
+    let document = reading::document_text(context, view, path, file, DocumentKind::Picture)?;
+    let mut output = output(path, file, media_type(path).unwrap_or("image/*").to_owned());
+    let text = document.parts.first().map_or("", |part| part.text.as_str());
+    let end = text.floor_char_boundary(MOST_SVG_BYTES);
+    output.notice = match (text.is_empty(), end < text.len()) {
+        (true, _) => Some("No text was recognised on it.".to_owned()),
+        (false, true) => Some(format!("Only the first {end} bytes of {} are shown.", text.len())),
+        (false, false) => None,
+    };
+    output.text = Some(text[..end].to_owned());
     Ok(output)
 }
 

@@ -1,0 +1,240 @@
+//! Text on pictures, recognised by a program that the owner names.
+//!
+//! The picture is decoded and scaled by the process with limits first, so the program never sees the bytes of the file. It
+//! gets a PNG or JPEG on standard input, and what it writes to standard output is the text. It is a program of the owner, and
+//! has no other limits than a clock and a cap on its output; it is killed with all processes that it has started.
+
+use std::{
+    io::{Read, Write},
+    process::{Child, Command, Stdio},
+    sync::{
+        Arc,
+        mpsc::{self, RecvTimeoutError},
+    },
+    thread,
+    time::Duration,
+};
+
+use lapidary_note::ContentHash;
+use lapidary_operation::{
+    AttachmentDecoder, DecodeError, DecodeJob, DecodedAttachment, Interruption, Reason, ScaledPicture,
+};
+use lapidary_vault::{
+    DecodeFault, DocumentKind, DocumentPart, DocumentReader, DocumentText, ElapsedTime, NoDocumentText,
+};
+
+/// Small letters of a scanned page can still be read at this size.
+const LONGEST_SIDE: u32 = 3_000;
+const MOST_PICTURE_BYTES: u32 = 16 << 20;
+/// What a program may take for a picture, and write.
+const MOST_TIME: Duration = Duration::from_secs(60);
+const MOST_TEXT: u64 = 256 << 10;
+const LOOK: Duration = Duration::from_millis(20);
+
+/// Reads documents, and the text on pictures.
+pub struct OcrReader {
+    documents: Arc<dyn DocumentReader>,
+    pictures: Arc<dyn AttachmentDecoder>,
+    program: String,
+    arguments: Vec<String>,
+}
+
+impl OcrReader {
+    pub fn new(
+        documents: Arc<dyn DocumentReader>,
+        pictures: Arc<dyn AttachmentDecoder>,
+        program: &str,
+        arguments: &[String],
+    ) -> Self {
+        Self { documents, pictures, program: program.to_owned(), arguments: arguments.to_vec() }
+    }
+
+    /// The picture as the program gets it.
+    fn scaled(&self, bytes: &[u8], go_on: &(dyn Fn() -> bool + Sync)) -> Result<Vec<u8>, NoDocumentText> {
+        let job = DecodeJob::Picture { longest_side: LONGEST_SIDE, most_bytes: MOST_PICTURE_BYTES };
+        let goes_on = || if go_on() { Ok(()) } else { Err(Reason::Interrupted(Interruption::TakenBack)) };
+        match self.pictures.decode(job, bytes, &goes_on) {
+            Ok(DecodedAttachment::Picture(ScaledPicture { bytes, .. })) => Ok(bytes),
+            Ok(DecodedAttachment::Text(_)) => Err(NoDocumentText::Fault(DecodeFault::Crashed)),
+            Err(DecodeError::Stopped(_)) => Err(NoDocumentText::Stopped),
+            Err(DecodeError::Fault(fault)) => Err(NoDocumentText::Fault(fault)),
+        }
+    }
+
+    fn start(&self) -> std::io::Result<RunningProgram> {
+        let mut command = Command::new(&self.program);
+        command.args(&self.arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        #[cfg(unix)]
+        {
+            use std::os::unix::process::CommandExt;
+            // Its own group, so that what it starts ends with it.
+            command.process_group(0);
+        }
+        command.spawn().map(RunningProgram)
+    }
+
+    fn recognised(&self, picture: &[u8], go_on: &(dyn Fn() -> bool + Sync)) -> Result<String, NoDocumentText> {
+        let fault = NoDocumentText::Fault;
+        let mut running = self.start().map_err(|_| fault(DecodeFault::Unavailable))?;
+        let (Some(mut input), Some(output)) = (running.0.stdin.take(), running.0.stdout.take()) else {
+            return Err(fault(DecodeFault::Unavailable));
+        };
+        let started = ElapsedTime::start();
+        let (written, mut running) = thread::scope(|scope| {
+            // Dropped inside the scope, so that its threads do not wait for a program that is never killed.
+            let running = running;
+            let (sender, receiver) = mpsc::channel();
+            // A program that ends early does not read all.
+            scope.spawn(move || input.write_all(picture).unwrap_or_default());
+            scope.spawn(move || {
+                let mut written = Vec::new();
+                // One more than allowed, to see that there is more.
+                let read = output.take(MOST_TEXT + 1).read_to_end(&mut written);
+                sender.send(read.map(|_| written)).unwrap_or_default();
+            });
+            let written = loop {
+                match receiver.recv_timeout(LOOK) {
+                    Ok(written) => break written,
+                    Err(RecvTimeoutError::Disconnected) => return Err(fault(DecodeFault::Crashed)),
+                    Err(RecvTimeoutError::Timeout) => {}
+                }
+                if !go_on() {
+                    return Err(NoDocumentText::Stopped);
+                }
+                if started.elapsed() > MOST_TIME {
+                    return Err(fault(DecodeFault::Clock));
+                }
+            };
+            Ok((written.map_err(|_| fault(DecodeFault::Crashed))?, running))
+        })?;
+        if written.len() as u64 > MOST_TEXT {
+            return Err(fault(DecodeFault::Output));
+        }
+        // It has closed its output, so it is about to end.
+        while started.elapsed() <= MOST_TIME {
+            match running.0.try_wait() {
+                Ok(None) => thread::sleep(LOOK),
+                Ok(Some(status)) if status.success() => return Ok(String::from_utf8_lossy(&written).into_owned()),
+                // Not kept: the program may be mended without a change of its name.
+                Ok(Some(_)) | Err(_) => return Err(fault(DecodeFault::Unavailable)),
+            }
+        }
+        Err(fault(DecodeFault::Clock))
+    }
+}
+
+impl DocumentReader for OcrReader {
+    fn read(
+        &self,
+        kind: DocumentKind,
+        bytes: &[u8],
+        go_on: &(dyn Fn() -> bool + Sync),
+    ) -> Result<DocumentText, NoDocumentText> {
+        if kind != DocumentKind::Picture {
+            return self.documents.read(kind, bytes, go_on);
+        }
+        let text = self.recognised(&self.scaled(bytes, go_on)?, go_on)?;
+        let text = text.trim().to_owned();
+        let parts = if text.is_empty() { Vec::new() } else { vec![DocumentPart { number: 1, label: None, text }] };
+        let text = DocumentText { kind, title: None, author: None, total: 1, parts, is_cut: false };
+        text.believed(kind).ok_or(NoDocumentText::Fault(DecodeFault::Crashed))
+    }
+
+    fn version(&self) -> u32 {
+        self.documents.version()
+    }
+
+    /// Another program recognises another text.
+    fn picture_version(&self) -> Option<u32> {
+        let command = [std::slice::from_ref(&self.program), self.arguments.as_slice()].concat().join("\0");
+        let [first, second, third, fourth, ..] = *ContentHash::of(command.as_bytes()).as_bytes();
+        Some(u32::from_le_bytes([first, second, third, fourth]))
+    }
+}
+
+/// Killed at the latest when it is dropped, with what it has started.
+struct RunningProgram(Child);
+
+impl Drop for RunningProgram {
+    fn drop(&mut self) {
+        #[cfg(unix)]
+        if let Some(group) = i32::try_from(self.0.id()).ok().and_then(rustix::process::Pid::from_raw) {
+            // A group that has ended cannot be killed.
+            rustix::process::kill_process_group(group, rustix::process::Signal::KILL).unwrap_or_default();
+        }
+        self.0.kill().unwrap_or_default();
+        drop(self.0.wait());
+    }
+}
+
+#[cfg(all(test, unix))]
+#[expect(clippy::disallowed_methods, clippy::unwrap_used, reason = "the tests look at what the programs do")]
+mod tests {
+    use super::*;
+    use crate::InProcessDecoder;
+
+    fn reader(script: &str) -> OcrReader {
+        let decoder = Arc::new(InProcessDecoder);
+        let arguments = ["-c".to_owned(), script.to_owned()];
+        OcrReader::new(Arc::<InProcessDecoder>::clone(&decoder), decoder, "sh", &arguments)
+    }
+
+    fn picture() -> Vec<u8> {
+        let mut bytes = std::io::Cursor::new(Vec::new());
+        image::DynamicImage::from(image::GrayImage::new(40, 20)).write_to(&mut bytes, image::ImageFormat::Png).unwrap();
+        bytes.into_inner()
+    }
+
+    fn read(script: &str) -> Result<Vec<String>, NoDocumentText> {
+        let text = reader(script).read(DocumentKind::Picture, &picture(), &|| true)?;
+        Ok(text.parts.into_iter().map(|part| part.text).collect())
+    }
+
+    #[test]
+    fn a_program_gets_a_picture_and_its_output_is_the_text() {
+        assert_eq!(read("head -c 4 | tail -c 3; printf ' \\a slate\\n\\n'").unwrap(), ["PNG  slate"]);
+        assert_eq!(read("cat >/dev/null").unwrap(), [] as [&str; 0]);
+        // One that reads nothing is as good.
+        assert_eq!(read("echo roof").unwrap(), ["roof"]);
+    }
+
+    #[test]
+    fn a_program_that_misbehaves_is_a_fault_and_is_gone_with_what_it_started() {
+        assert_eq!(read("exit 1"), Err(NoDocumentText::Fault(DecodeFault::Unavailable)));
+        assert_eq!(
+            read("while :; do echo xxxxxxxxxxxxxxxxxxxxxxxx; done"),
+            Err(NoDocumentText::Fault(DecodeFault::Output))
+        );
+        let missing = OcrReader { program: "/no/such/program".into(), ..reader("") };
+        let unavailable = missing.read(DocumentKind::Picture, &picture(), &|| true);
+        assert_eq!(unavailable.unwrap_err(), NoDocumentText::Fault(DecodeFault::Unavailable));
+        // What is not a picture never reaches it.
+        let broken = reader("echo x").read(DocumentKind::Picture, b"no picture", &|| true);
+        assert_eq!(broken.unwrap_err(), NoDocumentText::Fault(DecodeFault::Broken));
+        // It hangs, and so does what it has started, until the call is over.
+        let folder = tempfile::tempdir().unwrap();
+        let seen = folder.path().join("seen");
+        let script = format!("sleep 1000 & echo $! > {0}.new; mv {0}.new {0}; wait", seen.display());
+        let hangs = reader(&script).read(DocumentKind::Picture, &picture(), &|| !seen.exists());
+        assert_eq!(hangs.unwrap_err(), NoDocumentText::Stopped);
+        let process: i32 = std::io::read_to_string(open(&seen)).unwrap().trim().parse().unwrap();
+        let process = rustix::process::Pid::from_raw(process).unwrap();
+        // Whoever adopted it may not have waited for it yet.
+        let is_gone = || rustix::process::test_kill_process(process).is_err();
+        let started = ElapsedTime::start();
+        while !is_gone() && started.elapsed() < Duration::from_secs(30) {
+            thread::sleep(LOOK);
+        }
+        assert!(is_gone() || is_dead(process), "it was killed");
+    }
+
+    fn open(path: &std::path::Path) -> std::fs::File {
+        std::fs::File::open(path).unwrap()
+    }
+
+    /// In a container nobody may wait for an orphan; it stays as a zombie.
+    fn is_dead(process: rustix::process::Pid) -> bool {
+        let state = std::fs::read_to_string(format!("/proc/{}/stat", process.as_raw_nonzero())).unwrap_or_default();
+        state.contains(") Z ")
+    }
+}
