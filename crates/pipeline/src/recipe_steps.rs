@@ -243,6 +243,7 @@ impl<'a> StepRun<'_, '_, 'a> {
             receipt: None,
             proposal_token: None,
             acted: None,
+            called: None,
             shows_content: self.shows_content,
         })?;
         if !planned.is_empty() {

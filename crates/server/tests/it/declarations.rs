@@ -104,10 +104,13 @@ fn the_list_says_what_is_declared() {
         let spec = tool.spec();
         let annotations = &shown["annotations"];
         assert_eq!(shown["name"], spec.name());
-        let is_action = spec.kind == ToolKind::Action;
+        let is_action = matches!(spec.kind, ToolKind::Action | ToolKind::Forward);
         assert_eq!(annotations["readOnlyHint"], spec.effect == Effect::Read && !is_action, "{shown}");
         assert_eq!(annotations["destructiveHint"], spec.effect != Effect::Read, "{shown}");
-        assert_eq!(annotations["openWorldHint"], is_action || spec.declaration.group == ToolGroup::Web);
+        assert_eq!(
+            annotations["openWorldHint"],
+            is_action || matches!(spec.declaration.group, ToolGroup::Web | ToolGroup::Mcp)
+        );
         assert_eq!(annotations["idempotentHint"], spec.declaration.idempotent);
         assert_eq!(shown["_meta"]["anthropic/searchHint"], spec.declaration.words);
     }

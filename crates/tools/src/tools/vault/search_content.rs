@@ -486,6 +486,7 @@ mod tests {
                 walked: &Cell::new(None),
                 app: None,
                 web: None,
+                servers: None,
                 progress: lapidary_operation::ShareReport::default(),
             };
             let input = serde_json::from_value(json!({ "query": "needle", "limit": 100 })).unwrap();
