@@ -11,7 +11,7 @@ mod server_settings;
 mod tool_list;
 mod tool_reply;
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
 mod tests;
 
 pub use configured_servers::ConfiguredServers;

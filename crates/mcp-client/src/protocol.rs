@@ -123,6 +123,10 @@ pub(crate) fn incoming(line: &[u8]) -> Result<IncomingMessage, ServerFault> {
     if values_in(line) > MOST_VALUES {
         return Err(ServerFault::TooMuch { limit: line.len() });
     }
+    // A list would be taken for the fields of a message.
+    if line.trim_ascii_start().first() != Some(&b'{') {
+        return Err(ServerFault::NotMcp);
+    }
     let frame: MessageFrame = serde_json::from_slice(line).map_err(|_| ServerFault::NotMcp)?;
     Ok(match (frame.id, frame.method.as_deref()) {
         // Nothing that is long is sent back.

@@ -2,6 +2,7 @@
 //! about each is right.
 
 mod addresses;
+#[cfg(unix)]
 mod programs;
 
 use std::{collections::BTreeMap, time::Duration};

@@ -95,29 +95,29 @@ mod tests {
 
     use super::*;
 
-    fn reply(result: Value) -> ServerReply {
+    fn reply(result: &Value) -> ServerReply {
         read(json!({ "id": 1, "result": result }).to_string().as_bytes()).unwrap()
     }
 
     #[test]
     fn texts_are_joined_and_cut() {
-        let said = reply(json!({ "content": [
+        let said = reply(&json!({ "content": [
             { "type": "text", "text": "one" },
             { "type": "resource", "resource": { "uri": "a://b", "text": "two" } },
             { "type": "resource_link", "name": "page", "uri": "a://c" },
             { "type": "dance" }, 7,
         ] }));
         assert_eq!((said.text.as_str(), said.left_out, said.has_failed), ("one\ntwo\n[page](a://c)", 2, false));
-        let long = reply(json!({ "content": [{ "type": "text", "text": "ä".repeat(MOST_TEXT) }], "isError": true }));
+        let long = reply(&json!({ "content": [{ "type": "text", "text": "ä".repeat(MOST_TEXT) }], "isError": true }));
         assert!(long.text.len() <= MOST_TEXT && long.text.len() + long.cut == 2 * MOST_TEXT && long.has_failed);
-        let wide = reply(json!({ "structuredContent": { "a": "x".repeat(MOST_STRUCTURED) } }));
+        let wide = reply(&json!({ "structuredContent": { "a": "x".repeat(MOST_STRUCTURED) } }));
         assert_eq!((wide.structured, wide.left_out), (None, 1));
     }
 
     #[test]
     fn pictures_are_few_small_and_of_known_kinds() {
         let picture = |kind: &str, data: &str| json!({ "type": "image", "mimeType": kind, "data": data });
-        let many = reply(json!({ "content": [
+        let many = reply(&json!({ "content": [
             picture("image/png", "AAAA"), picture("image/svg+xml", "AAAA"), picture("image/png", "<script>"),
             picture("image/png", &"A".repeat(MOST_BLOCK_BYTES + 1)), picture("image/jpeg", &"A".repeat(MOST_BLOCK_BYTES - 50)),
             picture("image/png", &"A".repeat(100)),

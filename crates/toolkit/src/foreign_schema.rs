@@ -54,9 +54,8 @@ impl<'s> SchemaCheck<'s> {
             Value::Object(object) => self.object(schema, object, at, depth, found),
             Value::Array(items) => {
                 check_range(schema, items.len() as f64, ("minItems", "maxItems"), "items", at, found);
-                let Some(of_items) = schema.get("items") else { return };
-                for (index, item) in items.iter().enumerate() {
-                    self.value(of_items, item, &format!("{at}[{index}]"), depth + 1, found);
+                for (index, item) in items.iter().enumerate().filter(|_| schema.contains_key("items")) {
+                    self.value(&schema["items"], item, &format!("{at}[{index}]"), depth + 1, found);
                 }
             }
             Value::String(text) => {

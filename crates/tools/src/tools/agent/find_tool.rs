@@ -287,6 +287,10 @@ fn answer(catalogue: &Catalogue, vaults: &[String], query: &str, limit: Option<u
     while limit.is_none() && output.matches.len() > 1 && output.tools().len() > BYTES {
         output.matches.pop();
     }
+    // What the client has in its list anyway is the next to go.
+    while limit.is_none() && !output.also_listed.is_empty() && output.tools().len() > BYTES {
+        output.also_listed.pop();
+    }
     output
 }
 

@@ -67,7 +67,7 @@ impl ForwardTool for McpCall {
             ReasonKind::ServerTimeout,
             ReasonKind::ServerFaulty,
         ],
-        words: "call run use a tool of another external mcp server integration connector, Tool eines anderen Servers aufrufen, appeler un outil d'un autre serveur, llamar a otro servidor, 调用其他服务器的工具, 他のサーバーを呼び出す",
+        words: "call another external mcp server integration connector, anderen Server aufrufen, appeler un outil d'un autre serveur, llamar a otro servidor, 调用其他服务器的工具, 他のサーバーを呼び出す",
     };
     const EFFECT: Effect = Effect::Destroy;
     type Input = Input;

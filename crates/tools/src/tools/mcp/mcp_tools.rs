@@ -127,7 +127,7 @@ impl AgentTool for McpTools {
             ReasonKind::ServerTimeout,
             ReasonKind::ServerFaulty,
         ],
-        words: "list tools of other external mcp servers integrations connectors, which servers are connected, andere Server, autres serveurs, otros servidores, 其他服务器的工具, 他のサーバーのツール",
+        words: "other external mcp servers integrations connectors, which servers are connected, andere Server, autres serveurs, otros servidores, 其他服务器的工具, 他のサーバーのツール",
     };
     type Input = Input;
     type Output = Output;
@@ -220,7 +220,7 @@ impl AgentTool for McpTools {
             Example {
                 says: "Tools for a task",
                 before: &[],
-                input: json!({ "query": "how many plants, a count" }),
+                input: json!({ "query": "count the plants", "limit": 1 }),
                 gives: ExampleResult::Including(json!({ "tools": [count] })).with_servers(),
                 after: &[],
             },
