@@ -36,6 +36,9 @@ fn serve(vault: &Vault, arguments: &[&str], environment: &[(&str, &str)]) -> Ser
         ("LAPIDARY_RECIPE_FOLDER", "Recipes"),
         ("LAPIDARY_SCRIPTS", "true"),
     ];
+    let settings = vault.path().parent().unwrap().join(".config/lapidary");
+    std::fs::create_dir_all(&settings).unwrap();
+    std::fs::write(settings.join("lapidary.toml"), "[mcp.servers.a]\ncommand = \"/bin/false\"\n").unwrap();
     vault.serve_with(arguments, &[&allow, environment].concat()).open(Era::Modern)
 }
 

@@ -17,10 +17,13 @@ pub(crate) struct McpCall;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
+    /// Its name, from `mcp_tools`.
     #[schemars(length(min = 1, max = 100))]
     server: String,
+    /// The name of its tool.
     #[schemars(length(min = 1, max = 200))]
     tool: String,
+    /// For that tool.
     #[serde(default)]
     arguments: Map<String, Value>,
 }
