@@ -118,12 +118,19 @@ fn one_example(page: &mut String, example: &Example) {
                 line(page, "Where the owner has opened the host:\n");
                 gives
             }
+            ExampleResult::WithServers(gives) => {
+                line(page, "Where the owner has configured the server `garden`:\n");
+                gives
+            }
             _ => break,
         };
     }
     line(page, &format!("```json\n{}\n```\n", example.input));
     let answer = match gives {
-        ExampleResult::After { .. } | ExampleResult::WithApp(_) | ExampleResult::WithWeb(_) => String::new(),
+        ExampleResult::After { .. }
+        | ExampleResult::WithApp(_)
+        | ExampleResult::WithWeb(_)
+        | ExampleResult::WithServers(_) => String::new(),
         ExampleResult::Output(output) => format!("```json\n{}\n```", shortened(output)),
         ExampleResult::Including(part) => format!("Among other things:\n\n```json\n{}\n```", shortened(part)),
         ExampleResult::Refusal(kind) => format!("Refused: `{}`.", kind.wire_code().id),

@@ -31,6 +31,17 @@ impl<'a> ConfigPlaces<'a> {
         if self.is_absolute(written) { Ok(tidy(Path::new(written))) } else { Ok(tidy(&self.working.join(written))) }
     }
 
+    /// Whether a path means the same wherever the server is started.
+    pub(super) fn is_whole(&self, written: &str) -> bool {
+        let of_home = written.strip_prefix('~').is_some_and(|rest| rest.starts_with(|c| self.is_separator(c)));
+        of_home || self.is_absolute(written)
+    }
+
+    /// A variable of the real environment.
+    pub(super) fn variable(&self, name: &str) -> Option<&str> {
+        self.variables.real(name)
+    }
+
     /// The folder of `lapidary.toml`.
     pub(super) fn config_folder(&self) -> Option<PathBuf> {
         Some(match self.platform {

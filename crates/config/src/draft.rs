@@ -39,6 +39,8 @@ pub(super) struct ConfigDraft<'a> {
     pub(super) telemetry: TelemetryDraft,
     pub(super) profile_place: Option<ValueOrigin>,
     pub(super) tokens_place: Option<ValueOrigin>,
+    /// Whether the configuration file was found by a `.env` alone, which may be a stranger's.
+    pub(super) is_file_by_dotenv: bool,
     /// The address of the app's plugin as version 1 of another server has it.
     pub(super) app_address: AppAddressParts,
     pub(super) warnings: Vec<ConfigWarning>,
@@ -60,6 +62,7 @@ impl<'a> ConfigDraft<'a> {
             telemetry: TelemetryDraft::default(),
             profile_place: None,
             tokens_place: None,
+            is_file_by_dotenv: false,
             app_address: AppAddressParts::default(),
             warnings: Vec::new(),
         }
@@ -103,6 +106,7 @@ impl<'a> ConfigDraft<'a> {
         self.config.trash_home = self.places.trash_home().filter(|_| self.config.vaults != VaultsConfig::Demo);
         // After the vaults are known. Undo data inside of a vault would be synchronised, and could be read as notes.
         self.keep_state_out_of_vaults()?;
+        self.keep_servers_out_of_vaults()?;
         self.note_own_files();
         if self.config.access.read_only && self.config.access.write_paths.is_some() {
             self.warnings.push(ConfigWarning::WritePathsReadOnly);
@@ -194,6 +198,16 @@ impl<'a> ConfigDraft<'a> {
         let VaultsConfig::Chosen(vaults) = vaults else { return };
         let inside = own_files.iter().filter(|file| vaults.iter().any(|vault| file.starts_with(&vault.path)));
         self.warnings.extend(inside.map(|file| ConfigWarning::OwnFileInVault { file: file.clone() }));
+    }
+
+    // A vault that comes by sync must not start programs.
+    fn keep_servers_out_of_vaults(&self) -> Result<(), ConfigError> {
+        let VaultsConfig::Chosen(vaults) = &self.config.vaults else { return Ok(()) };
+        let Some(file) = self.config.mcp.file.as_ref() else { return Ok(()) };
+        match vaults.iter().any(|vault| file.starts_with(&vault.path)) {
+            true => Err(ConfigError::ServersInVault { file: file.clone() }),
+            false => Ok(()),
+        }
     }
 
     fn keep_state_out_of_vaults(&self) -> Result<(), ConfigError> {

@@ -36,6 +36,11 @@ pub enum ConfigError {
          set MCP_PUBLIC_URL to the https address of a proxy or tunnel in front of this server"
     )]
     ExposedPassphrase { url: String },
+    #[error(
+        "{} is in a vault, and `mcp.servers` starts programs: whoever can write to the vault, as by sync, could run anything on \
+         this computer; keep the file elsewhere", file.display()
+    )]
+    ServersInVault { file: PathBuf },
     #[error("TLS needs a certificate and its key, and {missing} is not given")]
     HalfOfTls { missing: &'static str },
     #[error("{place}: there is no folder {given}{}{}", looked_at(given, path), meant(nearest.as_deref()))]

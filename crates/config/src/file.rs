@@ -12,7 +12,7 @@ use super::raw::{GivenValue, RawValue, ValueOrigin, is_unset};
 use super::refused::ConfigRefusal;
 use super::settings;
 use super::variables::EnvironmentVariables;
-use super::{CommonFlags, ConfigFiles};
+use super::{CommonFlags, ConfigFiles, dotenv_trust};
 
 /// The variable and the flag that name the file. They are not settings: a file cannot say where it is.
 pub(super) const VARIABLE: &str = "LAPIDARY_CONFIG";
@@ -64,6 +64,13 @@ pub(super) fn named(
     let found = flag.map(|written| (written, ValueOrigin::Flag(FLAG))).or_else(|| variables.find(VARIABLE));
     let Some((written, place)) = found else { return Ok(None) };
     places.whole(written).map(Some).map_err(|refused| refused.at(place))
+}
+
+/// Whether only a `.env` that the owner has not named says where the file is.
+pub(super) fn is_named_by_dotenv(flags: &CommonFlags, variables: &EnvironmentVariables) -> bool {
+    let by_flag = flags.config.as_deref().is_some_and(|written| !is_unset(written));
+    let is_trusted = by_flag || variables.real(dotenv_trust::VARIABLE).is_some();
+    !is_trusted && matches!(variables.find(VARIABLE), Some((_, ValueOrigin::DotEnv { .. })))
 }
 
 // Only absence is normal. A file without the right to read it must not count as no settings.

@@ -26,6 +26,7 @@ mod reference;
 mod refused;
 mod registry;
 mod rules;
+mod server_table;
 mod setting;
 mod setting_form;
 mod settings;
@@ -49,9 +50,9 @@ pub use host_pattern::HostPattern;
 pub use model::OtlpSettings;
 pub use model::{
     AllowedOrigins, AppConfig, ApprovalConfig, AuthMode, AuthSettings, BodyLimits, ChosenVault, ClientLimits, Config,
-    ConnectionLimits, ForeignIssuer, GuideChoice, HttpConfig, LogFormat, LogLevel, LogSettings, PatchFormat,
-    PathAccess, PublicUrl, RemoteVault, RestConfig, RuleConfig, SessionLimits, SessionMode, TlsFiles, TokenConfig,
-    Transport, VaultAccess, VaultsConfig, WebConfig,
+    ConnectionLimits, ForeignIssuer, GuideChoice, HttpConfig, LogFormat, LogLevel, LogSettings, McpConfig, PatchFormat,
+    PathAccess, PublicUrl, RemoteVault, RestConfig, RuleConfig, ServerApproval, ServerConfig, ServerReach,
+    SessionLimits, SessionMode, TlsFiles, TokenConfig, Transport, VaultAccess, VaultsConfig, WebConfig,
 };
 pub use origins::{SettingOrigin, origins};
 pub use profiles::plain_name;
@@ -130,6 +131,8 @@ pub fn load(sources: &ConfigSources<'_>) -> Result<LoadedConfig, ConfigError> {
 
     // The named file is closed to callers even if it gives nothing and no layer mentions it.
     draft.config.own_files.extend(file::named(sources.flags, &variables, &places)?);
+    draft.is_file_by_dotenv = file::is_named_by_dotenv(sources.flags, &variables);
+    draft.config.mcp.environment = server_environment(&variables);
     // One after the other over the same draft: a later layer replaces single settings, not whole sections.
     for given in origins::layers(sources, &variables, &places)? {
         // Collected as they are read: a file that decides about the server must not be changed through a vault.
@@ -139,6 +142,31 @@ pub fn load(sources: &ConfigSources<'_>) -> Result<LoadedConfig, ConfigError> {
         (given.setting.apply)(&mut draft, &given).map_err(|refused| refused.at(given.place.clone()))?;
     }
     draft.finish(sources)
+}
+
+/// What every program of another server needs to run at all. Nothing else of the environment is passed on: it may have secrets.
+fn server_environment(variables: &EnvironmentVariables) -> BTreeMap<String, String> {
+    const PASSED: [&str; 17] = [
+        "PATH",
+        "HOME",
+        "USER",
+        "LOGNAME",
+        "SHELL",
+        "LANG",
+        "LC_ALL",
+        "LC_CTYPE",
+        "TZ",
+        "TMPDIR",
+        "XDG_CACHE_HOME",
+        // On Windows.
+        "USERPROFILE",
+        "APPDATA",
+        "LOCALAPPDATA",
+        "SYSTEMROOT",
+        "TEMP",
+        "PATHEXT",
+    ];
+    PASSED.iter().filter_map(|name| Some(((*name).to_owned(), variables.real(name)?.to_owned()))).collect()
 }
 
 /// The configuration as it would be if a file had this text.

@@ -10,7 +10,7 @@ use super::host_pattern::HostPattern;
 use lapidary_auth::SecretText;
 use lapidary_note::ContentHash;
 use lapidary_pipeline::{RepetitionLimits, RuleDecision};
-use lapidary_tools::{Effect, ProfileRules, ToolGroup};
+use lapidary_tools::{Effect, NamePattern, ProfileRules, ToolGroup};
 use lapidary_vault::SourceMark;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,6 +23,7 @@ pub struct Config {
     pub rest: RestConfig,
     pub app: AppConfig,
     pub web: WebConfig,
+    pub mcp: McpConfig,
     pub access: PathAccess,
     pub tools: ToolsConfig,
     pub approval: ApprovalConfig,
@@ -238,6 +239,59 @@ impl Default for WebConfig {
             max_bytes: 2_000_000,
         }
     }
+}
+
+/// Other MCP servers that are reached through this one.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct McpConfig {
+    pub servers: Vec<ServerConfig>,
+    /// The file that has them.
+    pub file: Option<PathBuf>,
+    /// Variables that every program gets.
+    pub environment: BTreeMap<String, String>,
+    /// This program is itself one of those.
+    pub is_nested: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ServerConfig {
+    pub name: String,
+    /// What it is for, in the owner's words.
+    pub about: Option<String>,
+    pub reach: ServerReach,
+    /// Tools that may be used; all, if there is none.
+    pub allow: Vec<NamePattern>,
+    pub deny: Vec<NamePattern>,
+    /// Tools that change nothing, as the owner says.
+    pub read_only: Vec<NamePattern>,
+    pub approval: ServerApproval,
+    /// For a call.
+    pub timeout: Duration,
+    pub max_reply_bytes: usize,
+}
+
+/// How a server is reached.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ServerReach {
+    Program {
+        /// A name in `PATH`, or an absolute path.
+        command: String,
+        args: Vec<String>,
+        variables: Vec<(String, SecretText)>,
+    },
+    Address {
+        url: String,
+        headers: Vec<(String, SecretText)>,
+    },
+}
+
+/// Which calls of a server a person is asked about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ServerApproval {
+    Always,
+    /// Those of tools that may change something.
+    Writes,
+    Never,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -602,6 +656,7 @@ impl Config {
             },
             app: AppConfig::default(),
             web: WebConfig::default(),
+            mcp: McpConfig::default(),
             access: PathAccess {
                 read_only: false,
                 read_paths: None,

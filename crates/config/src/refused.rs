@@ -105,6 +105,27 @@ pub enum ConfigRefusal {
         nearest.map(|it| format!("; did you mean `{it}`?")).unwrap_or_default()
     )]
     UnknownPart { kind: &'static str, name: String, key: String, nearest: Option<&'static str> },
+    #[error(
+        "only a file that you name starts programs: use --config, set LAPIDARY_CONFIG, or LAPIDARY_ENV_FILE if the .env is yours"
+    )]
+    ServersNotOwn,
+    #[error("'{value}' is not a name for a server; write up to 40 letters, digits, '-', '_' and '.'")]
+    NotServerName { value: String },
+    #[error("there may be {most} servers")]
+    TooManyServers { most: usize },
+    #[error(
+        "server '{server}': write `command` (and `args`, `env`, `pass_env`) for a program, or `url` (and `headers`, `token_env`) for \
+         an address"
+    )]
+    HalfOfServer { server: String },
+    #[error("'{value}' is not a program; write a name that is in PATH, or the whole path")]
+    NotProgram { value: String },
+    #[error(
+        "'{value}' is not the name of a tool; write letters, digits, '_', '-', '.', '/', and '*' for any characters"
+    )]
+    NotNamePattern { value: String },
+    #[error("'{value}' is not a header that can be set")]
+    NotHeader { value: String },
     #[error("vault '{value}' has no path; write NAME=PATH or PATH")]
     VaultWithoutPath { value: String },
     #[error(

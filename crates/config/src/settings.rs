@@ -9,6 +9,7 @@ mod http_limits;
 mod limits;
 mod notes;
 mod rest;
+mod servers;
 mod state;
 mod telemetry;
 mod tools;
@@ -32,7 +33,7 @@ pub(super) fn in_section(section: ReferenceSection) -> impl Iterator<Item = &'st
     let tables: &[&[Setting]] = match section {
         ReferenceSection::Vaults => &[vaults::SETTINGS],
         ReferenceSection::Access => &[access::SETTINGS],
-        ReferenceSection::Tools => &[tools::SETTINGS, notes::SETTINGS, web::SETTINGS],
+        ReferenceSection::Tools => &[tools::SETTINGS, notes::SETTINGS, web::SETTINGS, servers::SETTINGS],
         ReferenceSection::App => &[app::SETTINGS],
         ReferenceSection::Approval => &[approval::SETTINGS],
         ReferenceSection::Limits => &[limits::SETTINGS],

@@ -120,9 +120,9 @@ fn written(raw: &RawValue) -> String {
         RawValue::List(items) => items.iter().map(written).collect::<Vec<_>>().join(", "),
         RawValue::Table(pairs) => {
             let pairs = pairs.iter().map(|(name, value)| match value {
-                // Of a vault behind Obsidian.
+                // Of a vault behind Obsidian, and of another server.
                 // By the name inside the table: the setting `vaults` itself is not a secret.
-                _ if name == "key" => format!("{name} = (hidden)"),
+                _ if matches!(name.as_str(), "key" | "args" | "env" | "headers") => format!("{name} = (hidden)"),
                 RawValue::Table(_) => format!("{name} = {{ {} }}", written(value)),
                 _ => format!("{name} = {}", written(value)),
             });

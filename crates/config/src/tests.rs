@@ -9,6 +9,7 @@ use super::*;
 
 mod file;
 mod reference;
+mod servers;
 mod values;
 mod variables;
 mod vaults;

@@ -38,6 +38,8 @@ pub enum ConfigWarning {
     WritePathsReadOnly,
     #[error("LAPIDARY_REST_HTTP has no effect: the REST API is not served (LAPIDARY_REST, --rest)")]
     RestNotServed,
+    #[error("the server '{server}' of `mcp.servers` gets no {variable}: it is not set in the environment")]
+    ServerVariable { server: String, variable: String },
     #[error("--rest-http has no effect: the REST API has its own address, which is plain HTTP")]
     RestPlainAlready,
 }

@@ -149,7 +149,7 @@ pub enum AppNeed {
     Omnisearch,
 }
 
-/// An effect outside of the vault. It is planned, judged and logged like a change, and happens after it.
+/// What the app is told to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AppAction {
     Open {
@@ -169,20 +169,17 @@ impl AppAction {
         }
     }
 
-    /// Identifies it: an approval is for exactly this one.
-    pub fn digest(&self, changes: ContentHash) -> ContentHash {
+    pub(crate) fn digest(&self, changes: ContentHash) -> ContentHash {
         let identity = match self {
             // What was shown for approval is the path and where it opens; of a command the id, because that is what the
             // app runs.
             Self::Open { path, new_leaf } => format!("open {new_leaf} {path}"),
             Self::RunCommand(AppCommand { id, .. }) => format!("run {id}"),
         };
-        // With the changes: the same action after another change was not approved.
         ContentHash::of(format!("{changes}\n{identity}").as_bytes())
     }
 
-    /// Completes "… wants to".
-    pub fn in_words(&self) -> String {
+    pub(crate) fn in_words(&self) -> String {
         match self {
             Self::Open { path, .. } => format!("open {} in Obsidian", quoted_path(path)),
             Self::RunCommand(AppCommand { id, name }) => {

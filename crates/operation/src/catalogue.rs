@@ -4,7 +4,7 @@ use std::{borrow::Cow, sync::Arc};
 
 use lapidary_query::nearest;
 
-use crate::{AnyTool, Effect, ProfileRules, Reason, ToolGroup, ToolSpec, WireFamily, successor};
+use crate::{AnyTool, Effect, ProfileRules, Reason, ToolGroup, ToolKind, ToolSpec, WireFamily, successor};
 
 /// All tools that exist.
 #[derive(Clone, Copy)]
@@ -90,6 +90,15 @@ pub struct ToolSelection {
     /// File tools are listed under their original names, so their clients are those of the original.
     pub dotted_names: bool,
     pub not_set_up: Vec<MissingSetting>,
+    /// Whether the owner says of some tool of another server that it only reads.
+    pub servers_read: bool,
+}
+
+impl ToolSelection {
+    /// Whether a tool that may write is of use to those who may only read.
+    fn has_reading_use(&self, spec: &ToolSpec) -> bool {
+        spec.kind == ToolKind::Forward && self.servers_read
+    }
 }
 
 /// A setting that the owner has not made and without which some tools could do nothing.
@@ -168,7 +177,8 @@ impl Catalogue {
             let of_server = standing(&entry.spec, &chosen, &excluded, selection);
             let covered = |choices: &[ToolChoice]| choices.iter().any(|choice| choice.covers(&entry.spec));
             // A tool that could never do anything is not offered.
-            let in_vain = profile.most == Effect::Read && entry.spec.only_writes();
+            let in_vain =
+                profile.most == Effect::Read && entry.spec.only_writes() && !selection.has_reading_use(&entry.spec);
             entry.in_profile = covered(&allowed) && !covered(&refused) && !in_vain;
             entry.standing = match of_server {
                 ToolStanding::Listed | ToolStanding::Deferred if !entry.in_profile => {
@@ -301,7 +311,7 @@ fn standing(
     let open_ended =
         chosen.is_empty() || chosen.iter().any(|choice| matches!(choice, ToolChoice::Default | ToolChoice::All));
     let by_default = ToolChoice::Default.covers(spec);
-    if selection.read_only && (spec.only_writes() || spec.is_command) {
+    if selection.read_only && (spec.only_writes() || spec.is_command) && !selection.has_reading_use(spec) {
         ToolStanding::Off(OffReason::ReadOnly)
     } else if spec.is_command && !selection.commands {
         ToolStanding::Off(OffReason::Commands)

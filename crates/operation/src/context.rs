@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     AppFacts, AttachmentAccess, Catalogue, Effect, Interruption, ListedPrompt, MemoryBudget, OwnerSettings, Reason,
-    VaultShape, WebRequests,
+    ServerRequests, VaultShape, WebRequests,
 };
 
 /// What a call has in addition to the vault. The same context and view give the same answer.
@@ -54,6 +54,8 @@ pub struct Context<'a> {
     pub app: Option<&'a dyn AppFacts>,
     /// The web, if the owner opened some of it.
     pub web: Option<WebRequests<'a>>,
+    /// Other MCP servers, if the owner configured any.
+    pub servers: Option<ServerRequests<'a>>,
     /// For long work: tells a waiting caller how far it has come.
     pub progress: ShareReport<'a>,
     /// Whether the answer is for later steps of a run and not for a model: lists are then as long as they may be.
@@ -294,6 +296,11 @@ impl Cancel {
         self.state
             .fetch_update(Ordering::AcqRel, Ordering::Acquire, next)
             .is_ok_and(|before| !matches!(before, CHANGING | CHANGING_LAST))
+    }
+
+    /// Whether the caller took the call back after its effect had begun: it waits for no answer.
+    pub fn is_unwanted(&self) -> bool {
+        matches!(self.state.load(Ordering::Acquire), TAKEN_BACK | CHANGING_LAST)
     }
 
     /// Whether a change has started and may already be on disk.

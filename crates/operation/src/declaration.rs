@@ -74,10 +74,12 @@ pub enum ToolGroup {
     Script,
     /// Pages of the web, at hosts that the owner names; off until then.
     Web,
+    /// Tools of other MCP servers, which the owner configures; off until then.
+    Mcp,
 }
 
 impl ToolGroup {
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Read,
         Self::Vault,
         Self::Edit,
@@ -87,6 +89,7 @@ impl ToolGroup {
         Self::Recipe,
         Self::Script,
         Self::Web,
+        Self::Mcp,
     ];
 
     pub fn name(self) -> &'static str {
@@ -100,6 +103,7 @@ impl ToolGroup {
             Self::Recipe => "recipe",
             Self::Script => "script",
             Self::Web => "web",
+            Self::Mcp => "mcp",
         }
     }
 }
@@ -164,6 +168,8 @@ pub enum ToolKind {
     Relay,
     /// Plans an effect outside of the vault, and perhaps a change before it.
     Action,
+    /// Plans a call of another server's tool: needs no vault.
+    Forward,
 }
 
 impl ToolKind {

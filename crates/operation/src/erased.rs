@@ -1,22 +1,25 @@
 //! Tools with their types erased, so that one list can hold them all: parse the arguments, run the tool, and keep what is
 //! needed to finish its answer.
 
-use lapidary_vault::{Change, View};
+use lapidary_vault::{Change, ChangeSet, View};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use crate::{
-    Context, OfferedTools, Reason, ReplyFacts,
+    Context, OfferedTools, Reason, ReplyFacts, ServerCall,
     declaration::{Effect, ToolKind, WireFamily},
     example::Example,
     lazy_schemas::ToolSchemas,
     plan::{
-        AnswerDraft, BatchPlan, CallBatch, CallSteps, CommitReport, Planned, PlannedChange, RelayedCall, ToolAnswer,
+        AnswerDraft, BatchPlan, CallBatch, CallSteps, CommitReport, OutsideAction, Planned, PlannedChange, RelayedCall,
+        ToolAnswer,
     },
     quote::Prose,
     schema,
     spec::ToolSpec,
-    tool_kinds::{ActionPlan, ActionTool, AgentTool, BatchTool, ReadTool, RelayTool, StepsTool, ToolPlan, WriteTool},
+    tool_kinds::{
+        ActionPlan, ActionTool, AgentTool, BatchTool, ForwardTool, ReadTool, RelayTool, StepsTool, ToolPlan, WriteTool,
+    },
 };
 
 /// A tool with its types erased, as the list holds it.
@@ -44,6 +47,7 @@ pub struct AgentEntry<T>(pub T);
 pub struct RelayEntry<T>(pub T);
 pub struct ActionEntry<T>(pub T);
 pub struct StepsEntry<T>(pub T);
+pub struct ForwardEntry<T>(pub T);
 
 impl<T: ReadTool> AnyTool for ReadEntry<T> {
     fn spec(&self) -> ToolSpec {
@@ -157,6 +161,7 @@ impl<T: ActionTool> AnyTool for ActionEntry<T> {
         let ActionPlan { changes, action, output } = self.0.plan(context, view, parse(name, arguments)?)?;
         let draft = Box::new(ActionDraft { tool: &self.0, output });
         // The trait has no argument for a dry run, and what the app would do is not known here.
+        let action = action.map(OutsideAction::App);
         Ok(Planned::Change(PlannedChange { changes, dry_run: false, shows_diff: false, proposal: None, action, draft }))
     }
 
@@ -177,6 +182,51 @@ impl<T: ActionTool> AnswerDraft for ActionDraft<T> {
         tool.finish(&mut output, learnt.acted)?;
         let text = short_text(learnt.offered, T::DECLARATION.family, || tool.text(&output));
         Ok(ToolAnswer { text, output: ReplyFacts::of(&output)?, blocks: Vec::new() })
+    }
+}
+
+impl<T: ForwardTool> AnyTool for ForwardEntry<T> {
+    fn spec(&self) -> ToolSpec {
+        let derive = || ToolSchemas::derived::<T::Input>(schema::output::<T::Output>(Effect::Read));
+        ToolSpec::new(T::DECLARATION, ToolKind::Forward, T::EFFECT, derive)
+    }
+
+    fn plan(
+        &'static self,
+        context: &Context<'_>,
+        _: Option<&View>,
+        arguments: Map<String, Value>,
+    ) -> Result<Planned, Reason> {
+        let call = self.0.call(context, parse(T::DECLARATION.name, arguments)?)?;
+        let draft = Box::new(ForwardDraft { tool: &self.0, call: call.clone() });
+        Ok(Planned::Change(PlannedChange {
+            changes: ChangeSet::default(),
+            // What the other server would do is not known here.
+            dry_run: false,
+            shows_diff: false,
+            proposal: None,
+            action: Some(OutsideAction::Call(call)),
+            draft,
+        }))
+    }
+
+    fn examples(&self) -> Vec<Example> {
+        self.0.examples()
+    }
+}
+
+/// The answer of a tool that forwards, until the other server has answered.
+struct ForwardDraft<T: ForwardTool> {
+    tool: &'static T,
+    call: ServerCall,
+}
+
+impl<T: ForwardTool> AnswerDraft for ForwardDraft<T> {
+    fn finish(self: Box<Self>, learnt: &CommitReport<'_>) -> Result<ToolAnswer, Reason> {
+        let result = learnt.called.ok_or_else(|| bug!("a call of another server was finished before it was made"))?;
+        let output = self.tool.finish(&self.call, result)?;
+        let text = short_text(learnt.offered, T::DECLARATION.family, || self.tool.text(&output));
+        Ok(ToolAnswer { text, output: ReplyFacts::of(&output)?, blocks: self.tool.blocks(result) })
     }
 }
 

@@ -25,6 +25,8 @@ pub enum ExampleResult {
     WithApp(Box<ExampleResult>),
     /// This, where the owner opened the web, in which there are a few pages.
     WithWeb(Box<ExampleResult>),
+    /// This, where the owner configured another server, which has two tools.
+    WithServers(Box<ExampleResult>),
     /// This, on a vault where another call was made first.
     After {
         tool: &'static str,
@@ -46,11 +48,24 @@ impl ExampleResult {
         Self::WithWeb(Box::new(self))
     }
 
+    pub fn with_servers(self) -> Self {
+        Self::WithServers(Box::new(self))
+    }
+
+    /// Whether another server has to be there.
+    pub fn needs_servers(&self) -> bool {
+        match self {
+            Self::WithServers(_) => true,
+            Self::After { gives, .. } | Self::WithApp(gives) | Self::WithWeb(gives) => gives.needs_servers(),
+            Self::Output(_) | Self::Including(_) | Self::Refusal(_) => false,
+        }
+    }
+
     /// Whether the web has to be there.
     pub fn needs_web(&self) -> bool {
         match self {
             Self::WithWeb(_) => true,
-            Self::After { gives, .. } | Self::WithApp(gives) => gives.needs_web(),
+            Self::After { gives, .. } | Self::WithApp(gives) | Self::WithServers(gives) => gives.needs_web(),
             Self::Output(_) | Self::Including(_) | Self::Refusal(_) => false,
         }
     }
@@ -59,7 +74,7 @@ impl ExampleResult {
     pub fn needs_app(&self) -> bool {
         match self {
             Self::WithApp(_) => true,
-            Self::After { gives, .. } | Self::WithWeb(gives) => gives.needs_app(),
+            Self::After { gives, .. } | Self::WithWeb(gives) | Self::WithServers(gives) => gives.needs_app(),
             Self::Output(_) | Self::Including(_) | Self::Refusal(_) => false,
         }
     }
@@ -67,7 +82,7 @@ impl ExampleResult {
     /// The result in the end.
     pub fn last(&self) -> &Self {
         match self {
-            Self::WithApp(gives) | Self::WithWeb(gives) => gives.last(),
+            Self::WithApp(gives) | Self::WithWeb(gives) | Self::WithServers(gives) => gives.last(),
             Self::After { gives, .. } => gives.last(),
             gives => gives,
         }

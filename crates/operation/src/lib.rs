@@ -21,6 +21,7 @@ pub mod fence;
 mod json_text;
 mod lazy_schemas;
 mod listed;
+mod other_servers;
 mod owner_settings;
 mod payload;
 mod plan;
@@ -60,11 +61,17 @@ pub use context::{
 pub use declaration::{
     CORE_TOOLS, Declaration, Effect, PathArgument, PathRole, RestoreReach, ToolGroup, ToolKind, ToolNeeds, WireFamily,
 };
-pub use erased::{ActionEntry, AgentEntry, AnyTool, BatchedEntry, ReadEntry, RelayEntry, StepsEntry, WriteEntry};
+pub use erased::{
+    ActionEntry, AgentEntry, AnyTool, BatchedEntry, ForwardEntry, ReadEntry, RelayEntry, StepsEntry, WriteEntry,
+};
 pub use example::{Example, ExampleResult};
 pub use facts::ReplyFacts;
 pub use json_text::{JsonTextError, json_text};
 pub use lapidary_vault::DecodeFault;
+pub use other_servers::{
+    AskedTools, CallResult, FailedCall, KnownServer, NamePattern, OtherServers, ServerCall, ServerFacts, ServerFault,
+    ServerReply, ServerRequests, ServerTool, ServerToolStanding, ToolOffer, is_of_name,
+};
 pub use owner_settings::OwnerSettings;
 pub use payload::{
     CheckpointHistory, CompletedValues, ContentForm, FileSubscription, FilledPrompt, ListedPrompt, NamedNotes,
@@ -72,8 +79,8 @@ pub use payload::{
 };
 pub use plan::{
     AnswerDraft, BatchOutcome, BatchPlan, BatchStep, CallBatch, CallSteps, CommitReport, FinishBatch, FinishSteps,
-    Planned, PlannedChange, ProposalStep, RelayedCall, ShownProposal, StepAnswer, StepCalls, StepRefusal, StepsOutcome,
-    StepsPlan, ToolAnswer,
+    OutsideAction, Planned, PlannedChange, ProposalStep, RelayedCall, ShownProposal, StepAnswer, StepCalls,
+    StepRefusal, StepsOutcome, StepsPlan, ToolAnswer,
 };
 pub use profile::{BUILT_IN_PROFILES, ProfileRules, ProfileView};
 pub use read_operation::{OpenedVaults, OperationDeclaration, ReadOperation, VaultChoice, VaultView};
@@ -85,7 +92,7 @@ pub use renamed::{RENAMED_TOOLS, SuccessorTool, successor};
 pub use rest_payload::{RestOpenNote, RestPayload, RestPeriodic, RestPlace};
 pub use spec::ToolSpec;
 pub use tool_kinds::{
-    ActionPlan, ActionTool, AgentTool, BatchTool, ReadTool, RelayTool, StepsTool, ToolPlan, WriteTool,
+    ActionPlan, ActionTool, AgentTool, BatchTool, ForwardTool, ReadTool, RelayTool, StepsTool, ToolPlan, WriteTool,
 };
 pub use vault_shape::{ShapeProblem, VaultShape};
 pub use web_access::{AskedAddresses, FetchedPage, PageKind, WebAccess, WebFault, WebHit, WebRequests};

@@ -5,7 +5,7 @@ use lapidary_recipe::{Recipe, RecipeName};
 use lapidary_vault::{ChangeSet, FileChange, Receipt, VaultPath};
 use serde_json::{Map, Value, json};
 
-use crate::{AppAction, AppFault, ContentBlock, OfferedTools, Reason, ReplyFacts};
+use crate::{AppAction, AppFault, CallResult, ContentBlock, Effect, OfferedTools, Reason, ReplyFacts, ServerCall};
 
 /// The result of a call before anything was changed.
 pub enum Planned {
@@ -47,9 +47,43 @@ pub struct PlannedChange {
     /// A dry run answers with the full diff, unless the answer already shows enough.
     pub shows_diff: bool,
     pub proposal: Option<ProposalStep>,
-    /// What the app does afterwards.
-    pub action: Option<AppAction>,
+    /// What happens outside of the vault afterwards.
+    pub action: Option<OutsideAction>,
     pub draft: Box<dyn AnswerDraft>,
+}
+
+/// An effect outside of the vault. It is planned, judged and logged like a change, and happens after it.
+#[derive(Clone, Debug, PartialEq)]
+pub enum OutsideAction {
+    App(AppAction),
+    Call(ServerCall),
+}
+
+impl OutsideAction {
+    /// A command of the app may do anything, and so may a tool of another server; what is opened can be closed.
+    pub fn effect(&self) -> Effect {
+        match self {
+            Self::App(action) => action.effect(),
+            Self::Call(call) => call.standing.effect(),
+        }
+    }
+
+    /// Identifies it: an approval is for exactly this one. With the changes: the same action after another change was not
+    /// approved.
+    pub fn digest(&self, changes: ContentHash) -> ContentHash {
+        match self {
+            Self::App(action) => action.digest(changes),
+            Self::Call(call) => call.digest(changes),
+        }
+    }
+
+    /// Completes "… wants to".
+    pub fn in_words(&self) -> String {
+        match self {
+            Self::App(action) => action.in_words(),
+            Self::Call(call) => call.in_words(),
+        }
+    }
 }
 
 /// An answer that is completed after the plan.
@@ -68,6 +102,8 @@ pub struct CommitReport<'a> {
     pub proposal_token: Option<&'a str>,
     /// What became of the plan's action, if it was tried.
     pub acted: Option<Result<(), AppFault>>,
+    /// The same for a call of another server.
+    pub called: Option<&'a CallResult>,
     /// Whether the answer may show more of a note than what the caller sent.
     pub shows_content: bool,
 }

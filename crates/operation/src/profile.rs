@@ -69,7 +69,9 @@ impl ProfileView {
         let has =
             |entry: &&CatalogueEntry| entry.in_profile && entry.standing != ToolStanding::Off(OffReason::Excluded);
         let groups = catalogue.entries().iter().filter(has).map(|entry| entry.spec.declaration.group).collect();
-        Ok(Self { name: name.to_owned(), catalogue, most: rules.most, groups })
+        // Tools that write are off then, except for their reading uses.
+        let most = if selection.read_only { Effect::Read } else { rules.most };
+        Ok(Self { name: name.to_owned(), catalogue, most, groups })
     }
 
     /// The same profile without anything that the scopes of a caller do not cover: `covers` decides about tools, `shows`

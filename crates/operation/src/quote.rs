@@ -11,7 +11,8 @@ use lapidary_vault::{JoinError, PathError, VaultPath};
 
 use crate::{
     AppFault, AppNeed, ArchiveProblem, ArgumentProblem, Bug, DecodeFault, DiskFault, FilePart, Interruption,
-    NameWanted, NearText, OffReason, PartCandidates, PathRefusal, Reason, ShapeProblem, TaskCandidate, WebFault,
+    NameWanted, NearText, OffReason, PartCandidates, PathRefusal, Reason, ServerFault, ShapeProblem, TaskCandidate,
+    WebFault,
 };
 
 /// A path within a sentence.
@@ -136,6 +137,7 @@ said_as_it_is!(
     AppFault,
     AppNeed,
     WebFault,
+    ServerFault,
     PathRefusal,
     NameWanted,
     DiskFault,

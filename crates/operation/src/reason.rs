@@ -11,6 +11,7 @@ mod offered;
 mod overtaken;
 mod part;
 mod remote;
+mod server;
 mod store;
 mod table;
 mod web;

@@ -112,7 +112,7 @@ impl ToolSpec {
     /// Whether it may change a vault: by itself, or by what the app does for it.
     pub fn writes(&self) -> bool {
         // An action that only opens a note has no effect on files.
-        self.kind.writes() || (self.kind == ToolKind::Action && self.effect != Effect::Read)
+        self.kind.writes() || (matches!(self.kind, ToolKind::Action | ToolKind::Forward) && self.effect != Effect::Read)
     }
 
     /// Whether a caller who may only read can do nothing with it. A recipe may well only read.
@@ -169,7 +169,7 @@ impl ToolSpec {
             reasons.extend(ReasonKind::WITH_A_TARGET);
         }
         // An action may have to create a note before the app can show it.
-        if self.kind.writes() || self.kind == ToolKind::Action {
+        if self.kind.writes() || matches!(self.kind, ToolKind::Action | ToolKind::Forward) {
             reasons.extend(ReasonKind::WHEN_WRITING);
         }
         // The reference prints them, and its order must not depend on the order of declarations.

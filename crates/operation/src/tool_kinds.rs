@@ -9,6 +9,7 @@ use crate::{
     AppAction, AppFault, ContentBlock, Context, OfferedTools, Reason,
     declaration::{Declaration, Effect, RestoreReach, ToolNeeds},
     example::Example,
+    other_servers::{CallResult, ServerCall},
     plan::{BatchOutcome, BatchPlan, CommitReport, ProposalStep, RelayedCall, StepsOutcome, StepsPlan},
 };
 
@@ -118,6 +119,22 @@ pub struct ActionPlan<O> {
     /// Without one, the answer is all.
     pub action: Option<AppAction>,
     pub output: O,
+}
+
+/// A tool that calls one of another server. It only says which; the pipeline judges, asks, calls and records it.
+pub trait ForwardTool: Send + Sync + 'static {
+    const DECLARATION: Declaration;
+    /// The strongest of its effects: what the owner says of a tool decides about a call.
+    const EFFECT: Effect;
+    type Input: DeserializeOwned + JsonSchema;
+    type Output: Serialize + JsonSchema;
+    fn call(&self, context: &Context<'_>, input: Self::Input) -> Result<ServerCall, Reason>;
+    /// The answer, once the other server has answered.
+    fn finish(&self, call: &ServerCall, result: &CallResult) -> Result<Self::Output, Reason>;
+    fn text(&self, output: &Self::Output) -> Option<String>;
+    /// Pictures and sounds that are sent beside the facts.
+    fn blocks(&self, result: &CallResult) -> Vec<ContentBlock>;
+    fn examples(&self) -> Vec<Example>;
 }
 
 /// A tool that runs a batch of others. It only lists the calls; the executor plans them on top of each other.

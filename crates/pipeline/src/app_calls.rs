@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use lapidary_tools::{AppAction, AppFault, Effect, Reason, ReasonKind};
+use lapidary_tools::{AppAction, AppFault, Effect, OutsideAction, Reason, ReasonKind};
 use lapidary_vault::{PathPrefix, Policy};
 use serde_json::{Value, json};
 
@@ -166,7 +166,9 @@ fn a_command_waits_for_the_owner_like_a_change() {
     let pending = server.executor.pending().unwrap().remove(0);
     assert!(!pending.is_for_reading());
     let preview = server.executor.preview(&pending).unwrap();
-    assert!(matches!(&preview.action, Some(AppAction::RunCommand(command)) if command.id == "editor:toggle-bold"));
+    assert!(
+        matches!(&preview.action, Some(OutsideAction::App(AppAction::RunCommand(command))) if command.id == "editor:toggle-bold")
+    );
     assert_eq!(preview.digest(), pending.digest());
     assert!(app.acted.lock().unwrap().is_empty());
     let decided = server.executor.decide(&pending, ApprovalDecision::approve(&pending)).unwrap();

@@ -1,6 +1,6 @@
 //! The owner's rules: which effects, tools and paths are allowed, need approval or are denied.
 
-use lapidary_tools::{Effect, ToolGroup, ToolSpec};
+use lapidary_tools::{Effect, NamePattern, ServerCall, ToolGroup, ToolSpec};
 use lapidary_vault::{Change, ChangeSet, PathPrefix, VaultPath};
 
 use crate::linked_places::LinkedPlaces;
@@ -71,6 +71,9 @@ pub(crate) fn effect_of(change: &Change) -> Effect {
     if matches!(change, Change::Delete { .. }) { Effect::Destroy } else { Effect::Write }
 }
 
+/// Before the name of a server and its tool, in a rule about them: `mcp:garden/plant_*`.
+pub const CALL_MARK: &str = "mcp:";
+
 /// The owner's rules; the first match decides.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ApprovalRules(pub Vec<ApprovalRule>);
@@ -99,6 +102,30 @@ impl ApprovalRules {
                 && rule.tool.as_ref().is_none_or(|tool| tool == spec.name())
         };
         self.first(about).unwrap_or(RuleVerdict::UNRULED)
+    }
+
+    /// The decision for a call of another server. What the owner says of its tool decides, unless a rule names it, or a general
+    /// one denies such calls, or asks before reading.
+    pub(crate) fn on_call(&self, spec: &ToolSpec, call: &ServerCall) -> RuleDecision {
+        let effect = call.standing.effect();
+        let names = |tool: &String| {
+            tool == spec.name()
+                || tool.strip_prefix(CALL_MARK).and_then(NamePattern::parse).is_some_and(|it| it.matches(&call.name()))
+        };
+        let about = |rule: &ApprovalRule| {
+            rule.path.is_none()
+                && rule.effect.is_none_or(|wanted| wanted == effect)
+                && rule.group.is_none_or(|group| group == spec.declaration.group)
+                && rule.tool.as_ref().is_none_or(names)
+        };
+        let by_owner = if call.standing.is_asked { RuleDecision::Ask } else { RuleDecision::Allow };
+        let Some(RuleVerdict { decision, rule: Some(rule) }) = self.first(about) else { return by_owner };
+        match decision {
+            _ if !self.is_general(rule) => decision,
+            RuleDecision::Deny => RuleDecision::Deny,
+            RuleDecision::Ask if effect == Effect::Read => RuleDecision::Ask,
+            RuleDecision::Allow | RuleDecision::Ask => by_owner,
+        }
     }
 
     /// What the first rule that matches says.

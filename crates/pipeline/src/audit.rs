@@ -8,7 +8,7 @@ use std::{
 
 use lapidary_note::ContentHash;
 use lapidary_recipe::RecipeName;
-use lapidary_tools::{AppAction, Interruption, Reason, ReasonKind, RenderedReply, StepCalls, WalkCost};
+use lapidary_tools::{Interruption, OutsideAction, Reason, ReasonKind, RenderedReply, StepCalls, WalkCost};
 use lapidary_vault::{FileChange, ScanStop, VaultNews, VaultPath, store::LogFile};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -78,7 +78,16 @@ fn line(execution: &Execution<'_>, outcome: &Outcome) -> String {
         line.put("files_changed", &receipt.changed.len());
         line.put("changes", &receipt.changed.iter().take(MOST_CHANGES).map(change).collect::<Vec<_>>());
     }
-    line.put("app", &execution.acted.as_ref().map(AppAction::logged));
+    match &execution.acted {
+        Some(OutsideAction::App(action)) => line.put("app", &action.logged()),
+        // Which one is below, as for a call that was refused.
+        Some(OutsideAction::Call(_)) => line.put("called", &true),
+        None => {}
+    }
+    let asked = execution.servers_asked.all();
+    if !asked.is_empty() {
+        line.put("mcp", &asked);
+    }
     let asked = execution.web_asked.all();
     if !asked.is_empty() {
         line.put("web", &asked);

@@ -16,6 +16,7 @@ mod recipe_attacks;
 mod recipe_bounds;
 mod recipes;
 mod schemas;
+mod servers;
 mod sources;
 mod upkeep;
 mod web;
@@ -29,6 +30,7 @@ use serde_json::{Map, Value, json};
 use crate::{
     ApprovalRule, Outcome, RuleDecision,
     fake_app::FakeApp,
+    fake_servers::FakeServers,
     fake_web::FakeWeb,
     testing::{TestServer, TestSetup},
 };
@@ -43,7 +45,9 @@ fn made_first(server: &TestServer, gives: ExampleResult) -> ExampleResult {
             server.done(tool, input);
             made_first(server, *gives)
         }
-        ExampleResult::WithApp(gives) | ExampleResult::WithWeb(gives) => made_first(server, *gives),
+        ExampleResult::WithApp(gives) | ExampleResult::WithWeb(gives) | ExampleResult::WithServers(gives) => {
+            made_first(server, *gives)
+        }
         gives => gives,
     }
 }
@@ -88,9 +92,10 @@ fn examples_do_what_they_say() {
             let rules =
                 vec![ApprovalRule { tool: Some("schema_save".into()), ..ApprovalRule::any(RuleDecision::Allow) }];
             let web = gives.needs_web().then(Arc::<FakeWeb>::default);
+            let servers = gives.needs_servers().then(Arc::<FakeServers>::default);
             let shape = VaultShape::new(VaultPath::parse("Schemas").ok());
-            let server =
-                TestSetup { app, web, rules, shape, approves_recipes: true, ..TestSetup::default() }.serve(before);
+            let server = TestSetup { app, web, servers, rules, shape, approves_recipes: true, ..TestSetup::default() }
+                .serve(before);
             let is_alone = !matches!(gives, ExampleResult::After { .. });
             let gives = made_first(&server, gives);
             let mut changed = false;
@@ -149,6 +154,7 @@ fn what_a_tool_answers_to_an_unclear_name_is_declared() {
         for example in tool.examples() {
             if example.gives.needs_app()
                 || example.gives.needs_web()
+                || example.gives.needs_servers()
                 || matches!(example.gives, ExampleResult::Refusal(_))
             {
                 continue;

@@ -5,8 +5,9 @@ use std::{cell::OnceCell, rc::Rc, sync::Arc, time::SystemTime};
 use lapidary_note::ContentHash;
 use lapidary_recipe::RecipeName;
 use lapidary_tools::{
-    AppAction, AskedAddresses, Cancel, CatalogueEntry, OfferedTools, OpenedVaults, PlannedChange, ProfileView,
-    ReadOperation, ReadPayload, Reason, ReasonKind, RenderedReply, ToolSpec, VaultChoice, WalkCost, WireFamily, bug,
+    AskedAddresses, AskedTools, Cancel, CatalogueEntry, OfferedTools, OpenedVaults, OutsideAction, PlannedChange,
+    ProfileView, ReadOperation, ReadPayload, Reason, ReasonKind, RenderedReply, ToolSpec, VaultChoice, WalkCost,
+    WireFamily, bug,
     quote::{quoted, quoted_path},
     render_refusal,
 };
@@ -98,8 +99,10 @@ pub(crate) struct Execution<'a> {
     pub(crate) open_note: OnceCell<Option<String>>,
     /// What it asked the web for.
     pub(crate) web_asked: Rc<AskedAddresses>,
-    /// What the app was told to do.
-    pub(crate) acted: Option<AppAction>,
+    /// Which tools of other servers it asked for.
+    pub(crate) servers_asked: Rc<AskedTools>,
+    /// What the app or another server was told to do.
+    pub(crate) acted: Option<OutsideAction>,
     /// What was changed, or would have been.
     pub(crate) receipt: Receipt,
 }
@@ -129,7 +132,7 @@ pub(crate) struct ChangePlan<'a> {
 }
 
 impl ChangePlan<'_> {
-    /// Identifies exactly this change at these places, and what the app does after it.
+    /// Identifies exactly this change at these places, and what happens outside of the vault after it.
     pub(crate) fn digest(&self, places: &LinkedPlaces) -> ContentHash {
         let changes = places.digest(&self.change.changes);
         self.change.action.as_ref().map_or(changes, |action| action.digest(changes))
@@ -233,6 +236,7 @@ impl<'a> Execution<'a> {
             dry_run: false,
             open_note: OnceCell::new(),
             web_asked: Rc::default(),
+            servers_asked: Rc::default(),
             acted: None,
             receipt: Receipt::default(),
         };

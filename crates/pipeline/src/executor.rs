@@ -10,8 +10,8 @@ use std::{
 };
 
 use lapidary_tools::{
-    AttachmentAccess, AttachmentDecoder, DiskFault, Effect, MemoryLimits, OwnerSettings, ProfileView, Reason,
-    ScanLimits, VaultShape, WebAccess,
+    AttachmentAccess, AttachmentDecoder, DiskFault, Effect, MemoryLimits, OtherServers, OwnerSettings, ProfileView,
+    Reason, ScanLimits, VaultShape, WebAccess,
 };
 use lapidary_vault::{ImportFolder, MeaningState, RulesError, Scope, VaultPath, View};
 
@@ -64,6 +64,8 @@ pub struct ExecutorSetup {
     pub decoder: Arc<dyn AttachmentDecoder>,
     /// The web, if the owner opened some of it.
     pub web: Option<Arc<dyn WebAccess>>,
+    /// Other MCP servers, if the owner configured any.
+    pub servers: Option<Arc<dyn OtherServers>>,
     /// The folder outside the vaults whose files may be added to them.
     pub imports: Option<ImportFolder>,
     pub limits: CallLimits,
@@ -218,6 +220,13 @@ impl Executor {
                 drop(served.vault.turn(&|| true));
             }
         });
+    }
+
+    /// For the end of the process: ends the programs of other servers.
+    pub fn stop_servers(&self) {
+        if let Some(servers) = &self.setup.servers {
+            servers.stop();
+        }
     }
 
     /// For the end of the process: saves what was learnt about the vaults for the next start, if that is quick.

@@ -34,6 +34,8 @@ mod examples;
 #[cfg(test)]
 mod fake_app;
 #[cfg(test)]
+mod fake_servers;
+#[cfg(test)]
 mod fake_web;
 #[cfg(test)]
 mod growth;
@@ -45,7 +47,7 @@ mod second_names;
 mod testing;
 
 pub use access_verdict::{AccessVerdict, DecidedBy};
-pub use approval_rules::{ApprovalRule, ApprovalRules, RuleDecision};
+pub use approval_rules::{ApprovalRule, ApprovalRules, CALL_MARK, RuleDecision};
 pub use approvals::{ApprovalDecision, ApprovalOutcome, PendingChange};
 pub use asked_change::AskedChange;
 pub use audit::AUDIT_FILE;

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use lapidary_note::{ContentHash, Document};
-use lapidary_tools::AppAction;
+use lapidary_tools::OutsideAction;
 use lapidary_vault::{Change, ChangeSet, VaultPath};
 
 use crate::linked_places::LinkedPlaces;
@@ -47,8 +47,8 @@ pub enum AmendmentProblem {
 #[derive(Clone, Debug)]
 pub struct ChangePreview {
     pub changes: ChangeSet,
-    /// What the app does afterwards.
-    pub action: Option<AppAction>,
+    /// What happens outside of the vault afterwards.
+    pub action: Option<OutsideAction>,
     /// Whether files may be left out.
     pub is_separable: bool,
     pub(crate) places: LinkedPlaces,

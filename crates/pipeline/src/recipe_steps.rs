@@ -251,6 +251,7 @@ impl<'a> StepRun<'_, '_, 'a> {
             receipt: None,
             proposal_token: None,
             acted: None,
+            called: None,
             shows_content: self.shows_content,
         })?;
         self.overlay = batch::planned_on(self.view, self.overlay.take(), &planned);

@@ -8,8 +8,8 @@ use std::{
 use lapidary_media::InProcessDecoder;
 use lapidary_recipe::RecipeName;
 use lapidary_tools::{
-    AppBridge, ChangeAuthor, OwnerSettings, ProfileRules, ProfileView, ReadOperation, ReadPayload, Reason, ReasonKind,
-    ScanLimits, TOOL_SET, ToolSelection, VaultShape, WebAccess, recipes,
+    AppBridge, ChangeAuthor, OtherServers, OwnerSettings, ProfileRules, ProfileView, ReadOperation, ReadPayload,
+    Reason, ReasonKind, ScanLimits, TOOL_SET, ToolSelection, VaultShape, WebAccess, recipes,
 };
 use lapidary_vault::{
     ImportFolder, PathPrefix, Policy, Vault, VaultLimits, VaultPath,
@@ -26,6 +26,7 @@ use crate::{
     GrantLookup, Invocation, Outcome, Principal, RepetitionLimits, ServedVault, ServedVaults,
     execution::{CallConclusion, Execution, StageFlow},
     fake_app::FakeApp,
+    fake_servers::FakeServers,
     fake_web::FakeWeb,
     stages::STAGES,
 };
@@ -54,6 +55,7 @@ pub(crate) struct TestSetup {
     pub(crate) run_time: Duration,
     pub(crate) app: Option<Arc<FakeApp>>,
     pub(crate) web: Option<Arc<FakeWeb>>,
+    pub(crate) servers: Option<Arc<FakeServers>>,
     pub(crate) shape: VaultShape,
     /// Whether the owner has approved the recipes that the vault begins with.
     pub(crate) approves_recipes: bool,
@@ -81,6 +83,7 @@ impl Default for TestSetup {
             run_time: Duration::from_secs(600),
             app: None,
             web: None,
+            servers: None,
             shape: VaultShape::default(),
             approves_recipes: false,
             imports: None,
@@ -138,6 +141,7 @@ impl TestSetup {
             shape: self.shape,
             decoder: Arc::new(InProcessDecoder),
             web: self.web.map(|web| web as Arc<dyn WebAccess>),
+            servers: self.servers.map(|servers| servers as Arc<dyn OtherServers>),
             imports: self.imports.map(ImportFolder::new),
             limits: CallLimits {
                 max_file_bytes: self.max_file_bytes,
@@ -363,5 +367,5 @@ impl Subscriber for LevelLog {
 /// The usual tools, and those that are only there if they are chosen.
 fn every_tool_on() -> ToolSelection {
     let chosen = ["default", "chatgpt"].map(str::to_owned).to_vec();
-    ToolSelection { chosen, commands: true, ..ToolSelection::default() }
+    ToolSelection { chosen, commands: true, servers_read: true, ..ToolSelection::default() }
 }

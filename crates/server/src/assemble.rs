@@ -12,14 +12,15 @@ use lapidary_auth::{AuthStore, AuthStoreError, GrantRecord, TokenRights};
 use lapidary_meaning::ModelChoice;
 use lapidary_media::{ChildDecoder, InProcessDecoder, OcrReader};
 use lapidary_pipeline::{
-    AUDIT_FILE, ApprovalRule, ApprovalRules, CallLimits, Clock, Executor, ExecutorSetup, GrantLookup, LONGEST_RUN,
-    ServedVault, ServedVaults,
+    AUDIT_FILE, ApprovalRule, ApprovalRules, CALL_MARK, CallLimits, Clock, Executor, ExecutorSetup, GrantLookup,
+    LONGEST_RUN, ServedVault, ServedVaults,
 };
 use lapidary_plugin::RemoteBackend;
 use lapidary_query::nearest;
 use lapidary_tools::{
     AppBridge, AttachmentDecoder, BUILT_IN_PROFILES, Effect, MissingSetting, NO_MEMORY, NO_RECIPES, NO_SCHEMAS,
-    NO_SCRIPTS, NoDecoder, OwnerSettings, ScanLimits, TOOLS, ToolSelection, VaultShape, WebAccess,
+    NO_SCRIPTS, NO_SERVERS, NamePattern, NoDecoder, OtherServers, OwnerSettings, ScanLimits, TOOLS, ToolSelection,
+    VaultShape, WebAccess,
 };
 use lapidary_vault::{
     DocumentReader, FolderNames, GlobError, ImportFolder, InnerVault, PathGlobs, PathPrefix, Policy, ScopeError,
@@ -35,7 +36,9 @@ use crate::{
     demo,
     grants::{GrantError, GrantMaker, prefixes},
     http::{ConfiguredClient, KnownClient},
-    models, remote_vault,
+    models,
+    other_servers::{self, ServersInVault},
+    remote_vault,
     web_fetcher::WebFetcher,
 };
 
@@ -65,6 +68,12 @@ pub(crate) enum StartError {
         nearest.map(|it| format!("; did you mean `{it}`?")).unwrap_or_default()
     )]
     Rule { tool: String, nearest: Option<&'static str> },
+    #[error(
+        "approval rules: write a tool of another server like mcp:SERVER/TOOL, with a server of `mcp.servers`, not '{tool}'"
+    )]
+    CallRule { tool: String },
+    #[error("{0}")]
+    Servers(#[from] ServersInVault),
     #[error("path policy: {0}")]
     Scope(#[from] ScopeError),
     #[error("`{list}` of the vault '{vault}': {error}")]
@@ -131,6 +140,7 @@ pub(crate) fn assemble(
         commands: config.app.commands && config.app.is_used,
         dotted_names: config.tools.dotted_names,
         not_set_up: not_set_up(config, recipes),
+        servers_read: other_servers::some_only_read(&config.mcp),
     };
     let names: Vec<String> = vaults.iter().map(|served| served.vault.name().to_owned()).collect();
     let grants = GrantMaker::new(config, selection, names);
@@ -154,7 +164,7 @@ pub(crate) fn assemble(
         known: known_grants(&configured, &grants, &auth),
         profiles,
         vaults,
-        rules: rules(&config.approval)?,
+        rules: rules(config)?,
         // No other process sees the copy of the demo vault, so no approval could be given.
         waits_for_approval: config.approval.pending && demo.is_none(),
         asks_before_deleting: config.ask_before_deleting,
@@ -165,6 +175,8 @@ pub(crate) fn assemble(
         shape: shape(config)?,
         decoder: decoders().pictures,
         web: WebFetcher::of(&config.web).map(|web| Arc::new(web) as Arc<dyn WebAccess>),
+        servers: other_servers::configured(&config.mcp, &chosen)?
+            .map(|servers| Arc::new(servers) as Arc<dyn OtherServers>),
         imports: config.imports.clone().map(ImportFolder::new),
         limits: limits(config),
         clock: Clock::system(),
@@ -438,6 +450,7 @@ fn not_set_up(config: &lapidary_config::Config, recipes: Option<&str>) -> Vec<Mi
         (NO_SCHEMAS, config.schemas.is_none()),
         (NO_RECIPES, recipes.is_none()),
         (NO_SCRIPTS, !config.scripts),
+        (NO_SERVERS, config.mcp.servers.is_empty() || config.mcp.is_nested),
     ];
     let lacking = lacking.into_iter().filter(|(_, lacks)| *lacks).map(|(setting, _)| setting);
     lacking.chain(WebFetcher::missing_settings(&config.web)).collect()
@@ -456,8 +469,12 @@ fn shape(config: &lapidary_config::Config) -> Result<VaultShape, StartError> {
     Ok(shape)
 }
 
-fn rules(approval: &lapidary_config::ApprovalConfig) -> Result<ApprovalRules, StartError> {
+fn rules(config: &lapidary_config::Config) -> Result<ApprovalRules, StartError> {
+    let approval = &config.approval;
     let own = |rule: &lapidary_config::RuleConfig| -> Result<ApprovalRule, StartError> {
+        if let Some(call) = rule.tool.as_ref().filter(|tool| tool.starts_with(CALL_MARK)) {
+            return call_rule(rule, call, &config.mcp);
+        }
         // The dotted spelling is accepted wherever a tool is named.
         // Rules are matched by the plain name alone, so the dotted one is replaced.
         let tool = rule.tool.as_ref().map(|name| name.replace('.', "_"));
@@ -478,6 +495,28 @@ fn rules(approval: &lapidary_config::ApprovalConfig) -> Result<ApprovalRules, St
     rules.push(ApprovalRule::effect(Effect::Write, approval.write));
     rules.push(ApprovalRule::effect(Effect::Destroy, approval.destroy));
     Ok(ApprovalRules(rules))
+}
+
+/// A rule about tools of other servers.
+fn call_rule(
+    rule: &lapidary_config::RuleConfig,
+    tool: &str,
+    config: &lapidary_config::McpConfig,
+) -> Result<ApprovalRule, StartError> {
+    let pattern = tool.strip_prefix(CALL_MARK).filter(|pattern| NamePattern::parse(pattern).is_some());
+    let server = pattern.and_then(|pattern| Some(pattern.split_once('/')?.0));
+    let is_known = |server: &str| server.contains('*') || config.servers.iter().any(|known| known.name == server);
+    // A path would never match, and the rule would promise what it does not hold.
+    if !server.is_some_and(is_known) || rule.path.is_some() {
+        return Err(StartError::CallRule { tool: tool.to_owned() });
+    }
+    Ok(ApprovalRule {
+        effect: rule.effect,
+        group: rule.group,
+        tool: Some(tool.to_owned()),
+        path: None,
+        decision: rule.decision,
+    })
 }
 
 fn limits(config: &lapidary_config::Config) -> CallLimits {

@@ -17,6 +17,7 @@ mod logging;
 mod mcp;
 mod message_price;
 mod models;
+mod other_servers;
 mod plugin_settings;
 mod public_addresses;
 mod query_answer;

@@ -1,7 +1,8 @@
 //! Whether a tool is offered, in words for the owner: in `lapidary tools` and on the landing page.
 
 use lapidary_tools::{
-    MissingSetting, NO_MEMORY, NO_RECIPES, NO_SCHEMAS, NO_SCRIPTS, NO_WEB_PAGES, NO_WEB_SEARCH, OffReason, ToolStanding,
+    MissingSetting, NO_MEMORY, NO_RECIPES, NO_SCHEMAS, NO_SCRIPTS, NO_SERVERS, NO_WEB_PAGES, NO_WEB_SEARCH, OffReason,
+    ToolStanding,
 };
 
 /// The standing in a word, and why it is not better, with what to do about it.
@@ -28,6 +29,7 @@ fn needs(missing: MissingSetting) -> &'static str {
         NO_SCHEMAS => "not set up; name a schema_folder",
         NO_RECIPES => "not set up; name a recipe_folder",
         NO_SCRIPTS => "not set up; switch on scripts",
+        NO_SERVERS => "not set up; configure mcp.servers",
         NO_WEB_SEARCH => "not set up; name a web.search_url",
         missing if NO_WEB_PAGES.contains(&missing) => "not set up; open hosts with web.hosts",
         _ => "not set up",

@@ -17,6 +17,7 @@ mod failpoint;
 pub mod file_edit;
 pub mod folder;
 pub mod folder_words;
+pub mod foreign_schema;
 pub mod foreign_text;
 pub mod free_name;
 pub mod frontmatter;

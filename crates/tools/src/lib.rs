@@ -15,20 +15,22 @@ mod tools;
 
 pub use lapidary_operation::{
     ActionEntry, AnswerDraft, AnyTool, AppAction, AppBridge, AppCommand, AppFacts, AppFault, AppNeed, AppPeriodic,
-    AppStatus, ArgumentProblem, AskedAddresses, AttachmentAccess, AttachmentDecoder, BUILT_IN_PROFILES, BatchOutcome,
-    BatchStep, BlockKind, CORE_TOOLS, CallBatch, CallSteps, Cancel, Catalogue, CatalogueEntry, CaughtUnwind,
-    ChangeAuthor, CheckedArguments, CheckpointHistory, CommitReport, CompletedValues, ContentBlock, ContentForm,
-    Context, DiskFault, Effect, Example, ExampleResult, FetchedPage, FileSubscription, FilledPrompt, Interruption,
-    ListedPrompt, MemoryBudget, MemoryLimits, MissingSetting, NamedNotes, NoDecoder, NoSuchTool, OffReason,
-    OfferedTools, OmnisearchHit, OmnisearchMatch, OpenedVaults, OperationDeclaration, OwnerGuide, OwnerSettings,
+    AppStatus, ArgumentProblem, AskedAddresses, AskedTools, AttachmentAccess, AttachmentDecoder, BUILT_IN_PROFILES,
+    BatchOutcome, BatchStep, BlockKind, CORE_TOOLS, CallBatch, CallResult, CallSteps, Cancel, Catalogue,
+    CatalogueEntry, CaughtUnwind, ChangeAuthor, CheckedArguments, CheckpointHistory, CommitReport, CompletedValues,
+    ContentBlock, ContentForm, Context, DiskFault, Effect, Example, ExampleResult, FailedCall, FetchedPage,
+    FileSubscription, FilledPrompt, Interruption, KnownServer, ListedPrompt, MemoryBudget, MemoryLimits,
+    MissingSetting, NamePattern, NamedNotes, NoDecoder, NoSuchTool, OffReason, OfferedTools, OmnisearchHit,
+    OmnisearchMatch, OpenedVaults, OperationDeclaration, OtherServers, OutsideAction, OwnerGuide, OwnerSettings,
     PageKind, PathRefusal, PathRole, Planned, PlannedChange, PluginManifest, ProfileRules, ProfileView, PromptArgument,
     PromptsSeen, ProposalStep, ReadOperation, ReadPayload, Reason, ReasonKind, RecipeAccess, RelayedCall,
     RenderedReply, ReplyFacts, ResourceBody, RestOpenNote, RestPayload, RestPeriodic, RestPlace, RestoreReach,
-    RunnableRecipe, ScanLimits, SelectionError, ShareReport, ShownProposal, SkillEntry, SkillFile, StepAnswer,
-    StepCalls, StepRefusal, StepsOutcome, StepsPlan, ToolAnswer, ToolGroup, ToolKind, ToolNeeds, ToolSelection,
+    RunnableRecipe, ScanLimits, SelectionError, ServerCall, ServerFacts, ServerFault, ServerReply, ServerRequests,
+    ServerTool, ServerToolStanding, ShareReport, ShownProposal, SkillEntry, SkillFile, StepAnswer, StepCalls,
+    StepRefusal, StepsOutcome, StepsPlan, ToolAnswer, ToolGroup, ToolKind, ToolNeeds, ToolOffer, ToolSelection,
     ToolSpec, ToolStanding, VaultChoice, VaultShape, VaultState, VaultSurvey, VaultView, WalkCost, WebAccess, WebFault,
     WebHit, WebRequests, WireFamily, bug, catch_panic, check_arguments, clip_diff, clipped, fence, install_panic_hook,
-    json_text, quote, refusal_data, render_answer, render_change, render_dry_run, render_refusal, uri,
+    is_of_name, json_text, quote, refusal_data, render_answer, render_change, render_dry_run, render_refusal, uri,
 };
 pub use lapidary_toolkit::{lost_blocks, naming::is_bare_name, recipes, schema, upkeep};
 pub use operations::{
@@ -42,4 +44,6 @@ pub use resources::{
     FIXED_RESOURCES, FileTemplate, FixedResource, JSON, ResourceUri, VaultResource, media_type, shown_capabilities,
 };
 pub use skills::{SERVER_SKILL, SkillOrigin, SkillUri, server_skill, skill_origin};
-pub use tools::{NO_MEMORY, NO_RECIPES, NO_SCHEMAS, NO_SCRIPTS, NO_WEB_PAGES, NO_WEB_SEARCH, TOOL_SET, TOOLS};
+pub use tools::{
+    NO_MEMORY, NO_RECIPES, NO_SCHEMAS, NO_SCRIPTS, NO_SERVERS, NO_WEB_PAGES, NO_WEB_SEARCH, TOOL_SET, TOOLS,
+};

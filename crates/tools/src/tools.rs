@@ -2,6 +2,7 @@
 
 mod agent;
 pub(crate) mod edit;
+mod mcp;
 mod memory;
 mod read;
 mod recipe;
@@ -11,8 +12,8 @@ mod vault;
 mod web;
 
 use lapidary_operation::{
-    ActionEntry, AgentEntry, AnyTool, BatchedEntry, MissingSetting, ReadEntry, RelayEntry, StepsEntry, ToolSet,
-    WriteEntry,
+    ActionEntry, AgentEntry, AnyTool, BatchedEntry, ForwardEntry, MissingSetting, ReadEntry, RelayEntry, StepsEntry,
+    ToolSet, WriteEntry,
 };
 
 use crate::{definitions::definition, operations::INTERNAL};
@@ -26,6 +27,7 @@ pub const NO_WEB_PAGES: [MissingSetting; 2] = [
     MissingSetting { key: "web.hosts", needed_by: "web_fetch" },
     MissingSetting { key: "web.hosts", needed_by: "web_clip" },
 ];
+pub const NO_SERVERS: MissingSetting = MissingSetting { key: "mcp.servers", needed_by: "mcp" };
 pub const NO_WEB_SEARCH: MissingSetting = MissingSetting { key: "web.search_url", needed_by: "web_search" };
 
 /// All tools, by group, in the order in which clients and the reference list them.
@@ -139,6 +141,8 @@ pub const TOOLS: &[&dyn AnyTool] = &[
     &ReadEntry(web::web_fetch::WebFetch),
     &WriteEntry(web::web_clip::WebClip),
     &ReadEntry(web::web_search::WebSearch),
+    &AgentEntry(mcp::mcp_tools::McpTools),
+    &ForwardEntry(mcp::mcp_call::McpCall),
 ];
 
 /// The same with their definitions, for the catalogue.

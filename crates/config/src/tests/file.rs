@@ -168,6 +168,9 @@ search_url = "http://127.0.0.1:8888/search"
 timeout_ms = 5
 max_bytes = 6
 
+[mcp.servers.issues]
+url = "https://issues.example/mcp"
+
 [audit]
 max_bytes = 2000
 
@@ -230,6 +233,7 @@ sampled = 0.25
     assert_eq!((config.web.hosts.len(), config.web.private_hosts.len(), config.web.max_bytes), (2, 1, 6));
     assert_eq!(config.web.search_url.as_deref(), Some("http://127.0.0.1:8888/search"));
     assert_eq!(config.web.timeout, Duration::from_millis(5));
+    assert_eq!(config.mcp.servers[0].name, "issues");
     let otlp = config.otlp.unwrap();
     assert_eq!((otlp.traces, otlp.metrics), ("https://traces.example/in".into(), "https://metrics.example/in".into()));
     assert_eq!((otlp.service_name, otlp.service_version), ("notes".into(), "7".into()));

@@ -98,6 +98,7 @@ fn the_defaults_are_those_of_the_product() {
             timeout: Duration::from_secs(15),
             max_bytes: 2_000_000,
         },
+        mcp: McpConfig::default(),
         any_folder: false,
         tools: ToolsConfig { include: None, exclude: Vec::new(), dotted_names: false },
         approval: ApprovalConfig {

@@ -36,7 +36,7 @@ pub(super) fn tool_off(off: &OffReason) -> String {
     let hint = match off {
         OffReason::ReadOnly => "Only reading is possible. Tell the user what you would have changed.",
         OffReason::Commands => "Tell the user what you wanted to do. The owner can set OBSIDIAN_ENABLE_COMMANDS=true.",
-        OffReason::OwnFolders => "Tell the user what you wanted to do in Obsidian.",
+        OffReason::OwnFolders => "Tell the user what you wanted to do.",
         OffReason::Excluded | OffReason::NotChosen | OffReason::Profile | OffReason::Scope => {
             "Use another tool, or ask the user to enable it."
         }

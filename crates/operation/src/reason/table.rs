@@ -15,7 +15,7 @@ use super::{
     ArchiveProblem, ArgumentProblem, DiskFault, FilePart, Interruption, NameWanted, NearText, OfferedTools,
     PartCandidates, PathRefusal, TaskCandidate, WireCode,
     advice::{self, list},
-    app, clipped, remote, web,
+    app, clipped, remote, server, web,
     words::{self, strings},
 };
 use crate::{
@@ -23,6 +23,7 @@ use crate::{
     app_bridge::{AppFault, AppNeed},
     bug::Bug,
     catalogue::OffReason,
+    other_servers::ServerFault,
     quote::{InWords, Prose, quoted},
     uri::{of_file, of_path},
     vault_shape::ShapeProblem,
@@ -387,6 +388,19 @@ reasons! { |offered|
         message: web::message(fault),
         data: web::data(fault),
         hint: web::hint(fault, offered),
+    }
+    ServerFailed { server: String, fault: ServerFault, may_have_acted: bool } => {
+        kinds: [
+            ServerUnknown("server_unknown", -32001, "NOT_FOUND", "The owner has configured no other server of this name."),
+            ServerToolUnknown("server_tool_unknown", -32001, "NOT_FOUND", "The other server has no such tool, or the owner does not allow it."),
+            ServerUnavailable("server_unavailable", -32000, "IO_ERROR", "The other server cannot be started or reached, or has ended. `mayHaveActed` says whether the call may have had its effect."),
+            ServerTimeout("server_timeout", -32004, "DEADLINE_EXCEEDED", "The other server did not answer in time. `mayHaveActed` says whether the call may have had its effect."),
+            ServerFaulty("server_faulty", -32000, "IO_ERROR", "The other server answered with an error of the protocol, with too much, or with something else than MCP."),
+        ],
+        kind: server::kind(fault),
+        message: server::message(server, fault),
+        data: server::data(server, fault, *may_have_acted),
+        hint: server::hint(server, fault, *may_have_acted, offered),
     }
     CommandUnknown { command: String, nearest: Vec<String> } => {
         kinds: [CommandUnknown("command_unknown", -32001, "NOT_FOUND", "Obsidian has no command with this id.")],

@@ -55,7 +55,7 @@ pub(super) fn why_off(off: &OffReason) -> &'static str {
         OffReason::Scope => ": it is not covered by this client's token",
         OffReason::NotSetUp(_) => ": the owner has not set it up",
         OffReason::Commands => ": the owner has not opened Obsidian's commands to this server",
-        OffReason::OwnFolders => ": commands of Obsidian know no folders, and this client may use only some",
+        OffReason::OwnFolders => ": it knows no folders, and this client may use only some",
     }
 }
 

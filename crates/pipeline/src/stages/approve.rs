@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use lapidary_note::{ContentHash, counted};
 use lapidary_tools::{
-    AppAction, CatalogueEntry, Reason, ToolSpec, bug, clip_diff,
+    AppAction, CatalogueEntry, OutsideAction, Reason, ToolSpec, bug, clip_diff,
     fence::fenced,
     quote::{quoted, quoted_path, visible},
 };
@@ -38,7 +38,7 @@ pub(crate) fn run(execution: &mut Execution<'_>) -> Result<StageFlow, Reason> {
     let name = execution.shown_name().to_owned();
     let reviews = reviews(execution, &plan.specs, changes);
     let question = ask(execution, entry, subject, |most| {
-        Ok(format!("{}{reviews}", question(&name, served, changes, places, action, most)))
+        Ok(format!("{}{reviews}", question(&name, served, changes, places, action, most)?))
     })?;
     execution.plan = Some(plan);
     Ok(question.map_or(StageFlow::Next, |question| StageFlow::End(CallConclusion::Ask(question))))
@@ -139,38 +139,51 @@ fn question(
     served: &ServedVault,
     changes: &ChangeSet,
     places: &LinkedPlaces,
-    action: Option<&AppAction>,
+    action: Option<&OutsideAction>,
     most: usize,
-) -> String {
+) -> Result<String, Reason> {
     if let Some(action) = action.filter(|_| changes.is_empty()) {
-        return acting(tool, served, action);
+        return acting(tool, served, action, most);
     }
     if let Some(deletion) = deletion(served, changes, places) {
-        return deletion;
+        return Ok(deletion);
     }
     let diff = changes.diff();
     let files: Vec<String> =
         changes.changes.iter().flat_map(Change::paths).map(|path| shown_path(path, places)).collect();
     let shown = clip_diff(&diff.text, most);
     let then = action.map_or(String::new(), |action| format!(", and then to {}", action.in_words()));
-    format!(
+    Ok(format!(
         "`{tool}` wants to change {} in the vault {}{then} (lines added: {}, removed: {}).\n\n{}",
         files.join(", "),
         quoted(served.vault.name()),
         diff.lines_added,
         diff.lines_removed,
         fenced(&visible(&shown)),
-    )
+    ))
 }
 
-/// What the app is about to do.
-fn acting(tool: &str, served: &ServedVault, action: &AppAction) -> String {
-    let vault = quoted(served.vault.name());
-    let warning = match action {
-        AppAction::Open { .. } => "",
-        AppAction::RunCommand(_) => " What a command does is not known here, and cannot be undone here.",
-    };
-    format!("`{tool}` wants to {}, in the vault {vault}.{warning}", action.in_words())
+/// What the app or another server is about to do.
+fn acting(tool: &str, served: &ServedVault, action: &OutsideAction, most: usize) -> Result<String, Reason> {
+    let (vault, words) = (quoted(served.vault.name()), action.in_words());
+    Ok(match action {
+        OutsideAction::App(AppAction::Open { .. }) => format!("`{tool}` wants to {words}, in the vault {vault}."),
+        OutsideAction::App(AppAction::RunCommand(_)) => format!(
+            "`{tool}` wants to {words}, in the vault {vault}. What a command does is not known here, and cannot be undone here."
+        ),
+        OutsideAction::Call(call) => {
+            let arguments = call.shown_arguments();
+            // They are all that can be judged, so none of them may be left out.
+            let characters = arguments.chars().count();
+            if characters > most {
+                return Err(Reason::QuestionTooLong { characters, limit: most });
+            }
+            format!(
+                "`{tool}` wants to {words}. What that does cannot be undone here. It is called with:\n\n{}",
+                fenced(&visible(&arguments))
+            )
+        }
+    })
 }
 
 /// What a pure deletion is about to delete, and how much that is.

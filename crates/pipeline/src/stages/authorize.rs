@@ -12,8 +12,10 @@ pub(crate) fn run(execution: &mut Execution<'_>) -> Result<StageFlow, Reason> {
     match execution.found()? {
         FoundOperation::Tool(entry) => {
             entry.authorize()?;
-            // A command acts on whatever is open, so it is not for callers that may use only part of the vault.
-            if entry.spec.is_command && execution.principal().grant.paths.is_some() {
+            // A command acts on whatever is open, and another server may reach more than this one shows, so neither is for
+            // callers that may use only part of the vault.
+            let knows_no_folders = entry.spec.is_command || entry.spec.declaration.group == ToolGroup::Mcp;
+            if knows_no_folders && execution.principal().grant.paths.is_some() {
                 return Err(Reason::ToolOff { tool: entry.spec.name().to_owned(), off: OffReason::OwnFolders });
             }
         }

@@ -3,8 +3,8 @@
 use std::{sync::atomic::Ordering, time::Duration};
 
 use lapidary_tools::{
-    AppAction, AppFault, CommitReport, DiskFault, Interruption, PlannedChange, Reason, RenderedReply, ToolSpec, bug,
-    render_answer, render_change,
+    AppAction, AppFault, CallResult, CommitReport, DiskFault, FailedCall, Interruption, OutsideAction, PlannedChange,
+    Reason, RenderedReply, ServerCall, ServerFault, ToolSpec, bug, render_answer, render_change,
 };
 use lapidary_vault::{
     ChangeSet, CommitError, ContentGuard, Receipt, Scope, Turn, TurnError, VaultPath,
@@ -34,11 +34,14 @@ pub(crate) fn run(execution: &mut Execution<'_>) -> Result<StageFlow, Reason> {
     let ChangePlan { change, places, token, redeemed, rewritten, upkeep, .. } = plan;
     let PlannedChange { mut changes, action, draft, .. } = change;
     let (offered, proposal_token) = (execution.offered(), token.as_deref());
-    let unmade = CommitReport { offered, receipt: None, proposal_token, acted: None, shows_content };
+    let unmade = CommitReport { offered, receipt: None, proposal_token, acted: None, called: None, shows_content };
     // Nothing to write: it does not wait for the turn, takes no checkpoint and consumes no token.
     if changes.is_empty() {
-        let acted = action.map(|action| begin_acting(execution).map(|()| act(execution, action))).transpose()?;
-        let answer = draft.finish(&CommitReport { acted, ..unmade })?;
+        if action.is_some() {
+            begin_acting(execution)?;
+        }
+        let ActionResult { acted, called } = happen(execution, action);
+        let answer = draft.finish(&CommitReport { acted, called: called.as_ref(), ..unmade })?;
         return Ok(StageFlow::answer(render_answer(answer, &execution.notices())));
     }
     let scope = execution.scope.clone().ok_or_else(|| bug!("a change is made before its vault is open"))?;
@@ -78,8 +81,9 @@ pub(crate) fn run(execution: &mut Execution<'_>) -> Result<StageFlow, Reason> {
             }
             execution.report(CallProgress::Done);
             // A change that is made stays made, whatever the app says.
-            let acted = action.map(|action| act(execution, action));
-            let answer = draft.finish(&CommitReport { receipt: Some(&execution.receipt), acted, ..unmade });
+            let ActionResult { acted, called } = happen(execution, action);
+            let receipt = Some(&execution.receipt);
+            let answer = draft.finish(&CommitReport { receipt, acted, called: called.as_ref(), ..unmade });
             let mut answer = answer.map_err(|reason| broken(execution.cancel, reason))?;
             // The tool planned another text than the owner wanted.
             answer.replace_hashes(&rewritten);
@@ -120,13 +124,48 @@ fn begin_acting(execution: &mut Execution<'_>) -> Result<(), Reason> {
     execution.cancel.begin_change()
 }
 
+/// What became of an effect outside of the vault.
+#[derive(Default)]
+struct ActionResult {
+    acted: Option<Result<(), AppFault>>,
+    called: Option<CallResult>,
+}
+
+fn happen(execution: &mut Execution<'_>, action: Option<OutsideAction>) -> ActionResult {
+    match action {
+        None => ActionResult::default(),
+        Some(OutsideAction::App(action)) => {
+            ActionResult { acted: Some(act(execution, action)), ..ActionResult::default() }
+        }
+        Some(OutsideAction::Call(call)) => {
+            ActionResult { called: Some(forward(execution, call)), ..ActionResult::default() }
+        }
+    }
+}
+
+/// Calls another server, once. From here on the log has it.
+fn forward(execution: &mut Execution<'_>, call: ServerCall) -> CallResult {
+    let cancel = execution.cancel;
+    let unconfigured = || FailedCall::unsent(ServerFault::Unknown { known: Vec::new() });
+    let servers = execution.setup().servers.as_deref().ok_or_else(unconfigured)?;
+    let result = servers.call(&call, cancel.left().max(LEAST_TO_ACT), &|| !cancel.is_unwanted());
+    match &result {
+        Ok(_) | Err(FailedCall { is_sent: true, .. }) => execution.acted = Some(OutsideAction::Call(call)),
+        Err(FailedCall { is_sent: false, .. }) => {}
+    }
+    if result.is_ok() {
+        execution.report(CallProgress::Done);
+    }
+    result
+}
+
 /// Makes the app do it, once. From here on the log has it.
 fn act(execution: &mut Execution<'_>, action: AppAction) -> Result<(), AppFault> {
     let app = execution.concerned_vault().app.as_deref();
     let acted = app.map_or(Err(AppFault::NotSetUp), |app| app.act(&action, execution.cancel.left().max(LEAST_TO_ACT)));
     // Whether an action without an answer has happened is not known, and counts as if it had.
     if matches!(acted, Ok(()) | Err(AppFault::TimedOut | AppFault::Failing { .. })) {
-        execution.acted = Some(action);
+        execution.acted = Some(OutsideAction::App(action));
     }
     if acted.is_ok() {
         execution.report(CallProgress::Done);

@@ -1,7 +1,7 @@
 //! Stage 7: scope and approval rules, on the actual changes.
 
 use lapidary_tools::{
-    AppAction, CommitReport, Effect, MemoryBudget, PathRefusal, PlannedChange, Reason, RestoreReach, ToolGroup,
+    CommitReport, Effect, MemoryBudget, OutsideAction, PathRefusal, PlannedChange, Reason, RestoreReach, ToolGroup,
     ToolSpec, bug, render_dry_run,
 };
 use lapidary_vault::{Change, ChangeSet, ContentGuard, PathPrefix, Receipt, Scope, Vault, VaultPath};
@@ -17,7 +17,6 @@ use crate::{
 /// May this change happen? Judged on the actual change, never on the call's own claims. A dry run ends here.
 pub(crate) fn run(execution: &mut Execution<'_>) -> Result<StageFlow, Reason> {
     let Some(mut plan) = execution.plan.take() else { return Err(bug!("a change is judged before it is planned")) };
-    let scope = execution.scope.as_deref().ok_or_else(|| bug!("a change is judged before its vault is open"))?;
     // Of what the tool planned: the owner may leave files out.
     let is_expected = if plan.change.dry_run { Ok(()) } else { execution.bounds.check(&plan.change.changes) };
     let is_separable = plan.specs.iter().all(|tool| tool.is_separable);
@@ -30,8 +29,12 @@ pub(crate) fn run(execution: &mut Execution<'_>) -> Result<StageFlow, Reason> {
     // Before the judgement of places and rules: these are not wanted to change by anyone.
     check_folders(execution, &plan)?;
     let vault = &execution.concerned_vault().vault;
-    let Judgement { decision, places, .. } =
-        judge(changes, &plan.specs, scope, vault, execution.setup(), execution.principal())?;
+    let Judgement { decision, places, .. } = match execution.scope.as_deref() {
+        Some(scope) => judge(changes, &plan.specs, scope, vault, execution.setup(), execution.principal())?,
+        // A call of another server touches no vault.
+        None if changes.is_empty() => Judgement::of_nothing(LinkedPlaces::default()),
+        None => return Err(bug!("a change is judged before its vault is open")),
+    };
     // Its files are named in the refusal, so they are judged first.
     is_expected.map_err(|reason| as_shown(execution, &plan.specs, reason))?;
     let decision =
@@ -129,17 +132,20 @@ fn check_sources(changes: &ChangeSet, scope: &Scope, places: &LinkedPlaces) -> R
     Ok(())
 }
 
-/// What the app does is judged like a change. Opening a note only reads, which was decided before.
-fn on_action(execution: &Execution<'_>, plan: &ChangePlan<'_>, action: &AppAction) -> RuleDecision {
+/// What happens outside of the vault is judged like a change.
+fn on_action(execution: &Execution<'_>, plan: &ChangePlan<'_>, action: &OutsideAction) -> RuleDecision {
     let effect = action.effect();
-    if effect == Effect::Read {
-        return RuleDecision::Allow;
-    }
     if effect > execution.profile().most {
         return RuleDecision::Deny;
     }
     let rules = &execution.setup().rules;
-    plan.specs.iter().map(|spec| rules.on_action(spec, effect).decision).max().unwrap_or(RuleDecision::Ask)
+    let on = |spec: &&ToolSpec| match action {
+        // Opening a note only reads, which was decided before.
+        OutsideAction::App(_) if effect == Effect::Read => RuleDecision::Allow,
+        OutsideAction::App(_) => rules.on_action(spec, effect).decision,
+        OutsideAction::Call(call) => rules.on_call(spec, call),
+    };
+    plan.specs.iter().map(on).max().unwrap_or(RuleDecision::Ask)
 }
 
 /// Refuses to replace unguarded content that the caller saw differently: another program's text would be lost.
@@ -184,6 +190,7 @@ fn show(execution: &mut Execution<'_>, plan: ChangePlan<'_>) -> Result<StageFlow
         receipt: None,
         proposal_token: token.as_deref(),
         acted: None,
+        called: None,
         shows_content: true,
     })?;
     let diff = change.shows_diff.then(|| change.changes.diff().text + &upkeep.diff().text);
@@ -195,6 +202,13 @@ pub(crate) struct Judgement {
     pub(crate) decision: RuleDecision,
     pub(crate) by: DecidedBy,
     pub(crate) places: LinkedPlaces,
+}
+
+impl Judgement {
+    /// Of a change of nothing.
+    fn of_nothing(places: LinkedPlaces) -> Self {
+        Self { decision: RuleDecision::Allow, by: DecidedBy::NoRule, places }
+    }
 }
 
 /// Every file of the change is in the principal's scope, by its path and by the target of a link, and can be read
@@ -229,7 +243,7 @@ pub(crate) fn judge(
         check_sources(changes, scope, &places)?;
     }
     if changes.is_empty() {
-        return Ok(Judgement { decision: RuleDecision::Allow, by: DecidedBy::NoRule, places });
+        return Ok(Judgement::of_nothing(places));
     }
     // The profile has the tool for its milder uses. How far this use goes is only known by now.
     if changes.changes.iter().any(|change| effect_of(change) > principal.profile().most) {

@@ -11,8 +11,8 @@ use lapidary_note::ContentHash;
 use lapidary_tools::{
     AppFacts, CatalogueEntry, CommitReport, Context, DiskFault, ListedPrompt, MemoryBudget, OpenedVaults, Planned,
     PlannedChange, ProposalStep, ReadOperation, ReadPayload, Reason, RecipeAccess, RelayedCall, RestoreReach,
-    RunnableRecipe, ShareReport, ToolGroup, ToolNeeds, ToolSpec, WalkCost, WebRequests, bug, prompts, recipes,
-    render_answer, schema,
+    RunnableRecipe, ServerFacts, ServerRequests, ShareReport, ToolGroup, ToolNeeds, ToolSpec, WalkCost, WebRequests,
+    bug, prompts, recipes, render_answer, schema,
     upkeep::{self, UpkeepPlan},
 };
 use lapidary_vault::{Change, ChangeSet, VaultPath, View};
@@ -133,7 +133,8 @@ fn plan_tool<'a>(execution: &mut Execution<'a>, entry: &'a CatalogueEntry) -> Re
 fn answer_of_script(execution: &mut Execution<'_>, change: PlannedChange) -> Result<StageFlow, Reason> {
     execution.report(CallProgress::Done);
     let offered = execution.offered();
-    let report = CommitReport { offered, receipt: None, proposal_token: None, acted: None, shows_content: true };
+    let report =
+        CommitReport { offered, receipt: None, proposal_token: None, acted: None, called: None, shows_content: true };
     let answer = change.draft.finish(&report)?;
     Ok(StageFlow::answer(render_answer(answer, &execution.notices())))
 }
@@ -324,6 +325,10 @@ fn context<'c>(
         walked,
         app: app.map(|app| app as &dyn AppFacts),
         web: setup.web.as_deref().map(|web| WebRequests::new(web, Rc::clone(&execution.web_asked))),
+        servers: setup.servers.as_deref().map(|servers| {
+            let facts: &dyn ServerFacts = servers;
+            ServerRequests::new(facts, Rc::clone(&execution.servers_asked))
+        }),
         progress: ShareReport::to(listener),
         in_steps: false,
     }

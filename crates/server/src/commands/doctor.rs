@@ -11,6 +11,7 @@ mod obsidian_checks;
 mod port_check;
 mod remote_address;
 mod remote_checks;
+mod server_checks;
 mod sign_in_checks;
 mod state_checks;
 mod vault_checks;
@@ -129,6 +130,7 @@ fn look(invocation: &Invocation, hint: &CommandHint, surroundings: &ProcessEnvir
     let (rules, search) = served(&config, vaults);
     report.add("Rules", rules);
     report.add("Search", search);
+    report.add("Other servers", server_checks::look(&config, vaults));
     report.add("Configuration", settings);
     // Empty if even the place of the state could not be found out.
     if !config.state_dir.as_os_str().is_empty() {

@@ -268,6 +268,7 @@ where
 fn finish(executor: &Arc<Executor>, patience: Duration, runtime: Runtime) {
     // First, so that no change is cut off in the middle.
     executor.stop_changes(patience);
+    executor.stop_servers();
     executor.save_indexes(SAVING);
     // Not joined: a thread that reads a terminal or a dead disk never ends.
     runtime.shutdown_background();

@@ -11,14 +11,14 @@ pub(super) fn tool(spec: &ToolSpec, catalogue: &Catalogue, dotted_names: bool) -
     let declaration = &spec.declaration;
     let name = declaration.dotted.filter(|_| dotted_names).unwrap_or(declaration.name);
     // What the app does is outside of the vault, even if it only shows something.
-    let is_action = spec.kind == ToolKind::Action;
+    let is_action = matches!(spec.kind, ToolKind::Action | ToolKind::Forward);
     let annotations = ToolAnnotations::with_title(declaration.title)
         .read_only(spec.effect == Effect::Read && !is_action)
         // Replacing content is destructive as far as the protocol is concerned; that it can be undone is up to us.
         .destructive(spec.effect != Effect::Read)
         .idempotent(declaration.idempotent)
-        // So is the web.
-        .open_world(is_action || declaration.group == ToolGroup::Web);
+        // So are the web and other servers.
+        .open_world(is_action || matches!(declaration.group, ToolGroup::Web | ToolGroup::Mcp));
     let mut tool =
         Tool::new(name, spec.description().to_owned(), Arc::new(spec.listed_input(catalogue.lists_whole_schemas)));
     tool.title = Some(declaration.title.to_owned());

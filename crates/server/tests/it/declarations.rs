@@ -36,6 +36,9 @@ fn serve(vault: &Vault, arguments: &[&str], environment: &[(&str, &str)]) -> Ser
         ("LAPIDARY_RECIPE_FOLDER", "Recipes"),
         ("LAPIDARY_SCRIPTS", "true"),
     ];
+    let settings = vault.path().parent().unwrap().join(".config/lapidary");
+    std::fs::create_dir_all(&settings).unwrap();
+    std::fs::write(settings.join("lapidary.toml"), "[mcp.servers.a]\ncommand = \"/bin/false\"\n").unwrap();
     vault.serve_with(arguments, &[&allow, environment].concat()).open(Era::Modern)
 }
 
@@ -104,10 +107,13 @@ fn the_list_says_what_is_declared() {
         let spec = tool.spec();
         let annotations = &shown["annotations"];
         assert_eq!(shown["name"], spec.name());
-        let is_action = spec.kind == ToolKind::Action;
+        let is_action = matches!(spec.kind, ToolKind::Action | ToolKind::Forward);
         assert_eq!(annotations["readOnlyHint"], spec.effect == Effect::Read && !is_action, "{shown}");
         assert_eq!(annotations["destructiveHint"], spec.effect != Effect::Read, "{shown}");
-        assert_eq!(annotations["openWorldHint"], is_action || spec.declaration.group == ToolGroup::Web);
+        assert_eq!(
+            annotations["openWorldHint"],
+            is_action || matches!(spec.declaration.group, ToolGroup::Web | ToolGroup::Mcp)
+        );
         assert_eq!(annotations["idempotentHint"], spec.declaration.idempotent);
         assert_eq!(shown["_meta"]["anthropic/searchHint"], spec.declaration.words);
     }

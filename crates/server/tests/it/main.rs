@@ -48,6 +48,7 @@ mod notes;
 mod oauth;
 mod old_state;
 mod operations;
+mod other_servers;
 mod overwrites;
 mod pages;
 mod pending;

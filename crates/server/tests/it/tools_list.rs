@@ -58,7 +58,7 @@ fn the_owner_chooses_what_is_listed_and_what_is_off() {
     let vault = Vault::new(&[("a.md", b"x")]);
     let listed = |spec: &ToolSpec| spec.declaration.listed;
     // These are off until the owner names a folder or hosts, or switches them on.
-    let off = [ToolGroup::Memory, ToolGroup::Recipe, ToolGroup::Script, ToolGroup::Web];
+    let off = [ToolGroup::Memory, ToolGroup::Recipe, ToolGroup::Script, ToolGroup::Web, ToolGroup::Mcp];
     let is_set_up = |spec: &ToolSpec| !off.contains(&spec.declaration.group) && spec.name() != "schema_save";
     let reads = |spec: &ToolSpec| (spec.effect == Effect::Read || spec.name() == "call_tool") && is_set_up(spec);
     for (arguments, environment, expected) in [

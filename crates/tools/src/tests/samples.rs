@@ -5,8 +5,8 @@ use std::{cell::Cell, time::Duration};
 use lapidary_note::{ContentHash, EditError, ExpectedHash, PatchError, PatchMismatch, PropertyError};
 use lapidary_operation::{
     AppFault, AppNeed, ArchiveProblem, ArgumentProblem, BlockCandidate, DecodeFault, DiskFault, FilePart,
-    HeadingCandidate, Interruption, NameWanted, NearText, OffReason, PartCandidates, PathRefusal, Reason, ShapeProblem,
-    TaskCandidate, WebFault, bug, quote::Prose,
+    HeadingCandidate, Interruption, NameWanted, NearText, OffReason, PartCandidates, PathRefusal, Reason, ServerFault,
+    ShapeProblem, TaskCandidate, WebFault, bug, quote::Prose,
 };
 use lapidary_vault::{JoinError, PathDenied, PathError, PathPrefix, VaultPath, store::RemoteFault};
 
@@ -203,6 +203,31 @@ fn of_the_app() -> Vec<Reason> {
         WebFault::BadEngine,
     ];
     all.extend(faults.map(|fault| Reason::WebFailed { fault }));
+    let failed = |fault, may_have_acted| Reason::ServerFailed { server: word("garden"), fault, may_have_acted };
+    let unsent = [
+        ServerFault::Unknown { known: vec![word("shed")] },
+        ServerFault::Unknown { known: Vec::new() },
+        ServerFault::NoSuchTool { nearest: vec![word("plant_count")] },
+        ServerFault::NoSuchTool { nearest: Vec::new() },
+        ServerFault::NotStarted,
+        ServerFault::Ended,
+        ServerFault::Resting { seconds: 30 },
+        ServerFault::NotMcp,
+        ServerFault::TimedOut,
+        ServerFault::Unreachable,
+        ServerFault::Redirected,
+        ServerFault::Status { status: 401 },
+        ServerFault::Busy,
+    ];
+    all.extend(unsent.map(|fault| failed(fault, false)));
+    let sent = [
+        ServerFault::Ended,
+        ServerFault::TooMuch { limit: 100 },
+        ServerFault::Refused { code: -32602 },
+        ServerFault::TimedOut,
+        ServerFault::TakenBack,
+    ];
+    all.extend(sent.map(|fault| failed(fault, true)));
     all
 }
 

@@ -43,6 +43,12 @@ pub(super) fn owner_step(kind: ReasonKind) -> &'static str {
         ReasonKind::WebNotAllowed => {
             "Open the host with `web.hosts`, or with `web.private_hosts` if it is in your own network."
         }
+        ReasonKind::ServerUnknown | ReasonKind::ServerToolUnknown => {
+            "Configure the server under `mcp.servers`, or open its tool with `allow` and `deny` there."
+        }
+        ReasonKind::ServerUnavailable | ReasonKind::ServerTimeout | ReasonKind::ServerFaulty => {
+            "Run `lapidary doctor`: it asks every server of `mcp.servers` once, and shows its last words."
+        }
         ReasonKind::WebUnsupported => "Raise `web.max_bytes` if such pages should be read.",
         ReasonKind::NoActiveFile => {
             "Start Obsidian with the plugin Local REST API. `lapidary doctor` says whether it is reached."

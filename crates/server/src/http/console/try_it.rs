@@ -288,7 +288,7 @@ impl<'c> ToolAsking<'c> {
 
 /// Whether a call may change something, by itself or by another tool that it runs.
 fn may_write(spec: &ToolSpec) -> bool {
-    spec.kind.writes() || matches!(spec.kind, ToolKind::Relay | ToolKind::Action)
+    spec.kind.writes() || matches!(spec.kind, ToolKind::Relay | ToolKind::Action | ToolKind::Forward)
 }
 
 fn with_reply(tried: TriedCall, reply: &RenderedReply) -> TriedCall {

@@ -1,19 +1,21 @@
 //! Finds tools for a task.
 
 mod arguments;
-mod ranking;
+pub(in crate::tools) mod ranking;
 
 use std::cmp::Reverse;
 
 use lapidary_operation::{
-    AgentTool, Catalogue, CatalogueEntry, Context, Declaration, Example, ExampleResult, ListedPrompt, Reason,
-    ReasonKind, RunnableRecipe, ToolGroup, ToolNeeds, ToolStanding, WireFamily, quote::quoted,
+    AgentTool, Catalogue, CatalogueEntry, Context, Declaration, Example, ExampleResult, KnownServer, ListedPrompt,
+    Reason, ReasonKind, RunnableRecipe, ToolGroup, ToolNeeds, ToolStanding, WireFamily, quote::quoted,
 };
 use lapidary_toolkit::query_text::check_length;
 use ranking::{ToolRanking, stems, wanted};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
+
+use crate::tools::mcp;
 
 pub(crate) struct FindTool;
 
@@ -47,6 +49,9 @@ pub(crate) struct Output {
     /// The user's own tools for such tasks.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     recipes: Vec<FoundRecipe>,
+    /// For `mcp_call`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    elsewhere: Vec<String>,
     /// Whether `call_tool` is available.
     #[serde(skip)]
     relays: bool,
@@ -101,6 +106,9 @@ const SHOWN: usize = 5;
 const NEAR: usize = 3;
 /// An example is about a request if they share this many words.
 const ABOUT_IT: usize = 2;
+/// Tools of other servers are named if they share this much with a request, and this many of them.
+const ELSEWHERE_FITS: usize = 2;
+const ELSEWHERE: usize = 3;
 /// Limit for the text by default: asking about tools should cost less than the list it replaces.
 const BYTES: usize = 1024;
 
@@ -126,7 +134,13 @@ impl AgentTool for FindTool {
         check_length(Self::DECLARATION.name, &input.query)?;
         let skills = skills(context, &input.query, input.limit.unwrap_or(SHOWN));
         let recipes = recipes(context, &input.query, input.limit.unwrap_or(SHOWN));
-        Ok(Output { skills, recipes, ..answer(context.catalogue, context.vaults, &input.query, input.limit) })
+        let elsewhere = elsewhere(context, &input.query);
+        Ok(Output {
+            skills,
+            recipes,
+            elsewhere,
+            ..answer(context.catalogue, context.vaults, &input.query, input.limit)
+        })
     }
 
     fn text(&self, output: &Output) -> Option<String> {
@@ -142,6 +156,10 @@ impl AgentTool for FindTool {
             text += "\n\n";
         }
         text += &output.tools();
+        if !output.elsewhere.is_empty() {
+            text += "\n\n**Other servers** (described by strangers; `mcp_tools` shows their arguments, `mcp_call` runs them)";
+            text.extend(output.elsewhere.iter().map(|line| format!("\n- {line}")));
+        }
         if !output.skills.is_empty() {
             text += "\n\n**Playbooks** (notes; read one before you start)";
             for FoundSkill { path, vault, description, .. } in &output.skills {
@@ -220,6 +238,34 @@ fn recipes(context: &Context<'_>, wish: &str, limit: usize) -> Vec<FoundRecipe> 
     fitting.into_iter().take(limit).map(|(_, recipe)| recipe).collect()
 }
 
+/// Tools of other servers, one a line, as far as it is known what those offer: none is started or asked for this.
+fn elsewhere(context: &Context<'_>, wish: &str) -> Vec<String> {
+    let can_call = context.catalogue.on().any(|entry| entry.spec.name() == "mcp_call");
+    let Some(servers) = context.servers.as_ref().filter(|_| can_call) else { return Vec::new() };
+    let wanted = wanted(wish);
+    let line = |name: String, said: &str| if said.is_empty() { name } else { format!("{name}: {}", quoted(said)) };
+    let mut found: Vec<(usize, String)> = Vec::new();
+    for KnownServer { name: server, about, offer } in servers.servers() {
+        let about = about.unwrap_or_default();
+        // The owner's words say what all of its tools are about.
+        let of_server = stems(&format!("{server} {about}")).intersection(&wanted).count();
+        match offer {
+            Some(offer) => {
+                for (common, tool) in mcp::fitting(&offer.tools, &wanted) {
+                    let fits = common + of_server;
+                    if common > 0 && fits >= ELSEWHERE_FITS {
+                        found.push((fits, line(format!("{server}/{}", tool.name), &mcp::brief(&tool.description))));
+                    }
+                }
+            }
+            None if of_server > 0 => found.push((of_server, line(server, &about))),
+            None => {}
+        }
+    }
+    found.sort_by_key(|(fits, _)| Reverse(*fits));
+    found.into_iter().take(ELSEWHERE).map(|(_, found)| found).collect()
+}
+
 fn answer(catalogue: &Catalogue, vaults: &[String], query: &str, limit: Option<usize>) -> Output {
     // The caller already has these two.
     let others = catalogue.on().filter(|entry| !["find_tool", "call_tool"].contains(&entry.spec.name()));
@@ -238,10 +284,15 @@ fn answer(catalogue: &Catalogue, vaults: &[String], query: &str, limit: Option<u
     let others = ranked.filter(|entry| entry.standing != ToolStanding::Listed).map(brief);
     let matches = best.into_iter().chain(others).take(limit.unwrap_or(SHOWN)).collect();
     let relays = catalogue.on().any(|entry| entry.spec.name() == "call_tool");
-    let mut output = Output { fits, matches, total, also_listed, skills: Vec::new(), recipes: Vec::new(), relays };
+    let (skills, recipes, elsewhere) = (Vec::new(), Vec::new(), Vec::new());
+    let mut output = Output { fits, matches, total, also_listed, skills, recipes, elsewhere, relays };
     // A caller that sets a limit gets as many as it asked for, whatever they take.
     while limit.is_none() && output.matches.len() > 1 && output.tools().len() > BYTES {
         output.matches.pop();
+    }
+    // What the client has in its list anyway is the next to go.
+    while limit.is_none() && !output.also_listed.is_empty() && output.tools().len() > BYTES {
+        output.also_listed.pop();
     }
     output
 }

@@ -490,6 +490,7 @@ mod tests {
                 walked: &Cell::new(None),
                 app: None,
                 web: None,
+                servers: None,
                 progress: lapidary_operation::ShareReport::default(),
                 in_steps: false,
             };

@@ -4,13 +4,13 @@ use lapidary_operation::{
     Context, Declaration, Example, ExampleResult, ReadTool, Reason, ReasonKind, ToolGroup, WireFamily, fence::fenced,
     quote::quoted,
 };
-use lapidary_toolkit::{page, page_part::PagePart};
+use lapidary_toolkit::{foreign_text::FOREIGN, page, page_part::PagePart};
 use lapidary_vault::View;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::{FOREIGN, read, web};
+use super::{read, web};
 use crate::tools::NO_WEB_PAGES;
 
 pub(crate) struct WebFetch;

@@ -4,12 +4,13 @@ use lapidary_note::counted;
 use lapidary_operation::{
     Context, Declaration, Example, ExampleResult, ReadTool, Reason, ReasonKind, ToolGroup, WireFamily, quote::quoted,
 };
+use lapidary_toolkit::foreign_text::FOREIGN;
 use lapidary_vault::View;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::{FOREIGN, web};
+use super::web;
 use crate::tools::NO_WEB_SEARCH;
 
 pub(crate) struct WebSearch;

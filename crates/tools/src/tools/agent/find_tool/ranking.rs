@@ -344,12 +344,12 @@ fn wanted_effect(terms: &[WishTerm], spelt: &[String]) -> Option<Effect> {
 }
 
 /// Words without their endings.
-pub(super) fn stems(text: &str) -> BTreeSet<String> {
+pub(in crate::tools) fn stems(text: &str) -> BTreeSet<String> {
     words(text).iter().map(|word| stem(word)).collect()
 }
 
 /// The words that say something; if there are none, all of them.
-pub(super) fn wanted(wish: &str) -> BTreeSet<String> {
+pub(in crate::tools) fn wanted(wish: &str) -> BTreeSet<String> {
     let telling: BTreeSet<String> = telling(wish).collect();
     if telling.is_empty() { stems(wish) } else { telling }
 }
