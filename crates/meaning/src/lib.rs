@@ -6,6 +6,7 @@
 mod bert_words;
 mod character_class;
 mod embedding;
+mod known_scripts;
 mod model_error;
 mod model_folder;
 mod piece_table;

@@ -1,8 +1,8 @@
 //! Which row a piece of text has: the vocabulary of a model, found by hash.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, sync::OnceLock};
 
-use crate::ModelError;
+use crate::{ModelError, known_scripts::KnownScripts};
 
 /// No vocabulary of a text model comes near; it bounds what a broken file can ask for.
 pub(crate) const MOST_PIECES: usize = 1 << 21;
@@ -17,6 +17,8 @@ pub(crate) struct PieceTable {
     slots: Vec<PieceSlot>,
     /// Length in bytes of the longest piece.
     longest: usize,
+    /// Looked for when first asked.
+    scripts: OnceLock<KnownScripts>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -65,7 +67,7 @@ impl PieceTable {
             return Err(broken("it has no pieces, or too many"));
         }
         let slots = vec![PieceSlot { hash: 0, next_row: 0 }; (ends.len() * 2).next_power_of_two()];
-        let mut table = Self { bytes, ends, slots, longest };
+        let mut table = Self { bytes, ends, slots, longest, scripts: OnceLock::new() };
         for row in 0..table.ends.len() {
             table.insert(row as u32);
         }
@@ -84,6 +86,11 @@ impl PieceTable {
             at = (at + 1) & mask;
         }
         self.slots[at] = PieceSlot { hash, next_row: row + 1 };
+    }
+
+    /// Whether a text is written in letters that the vocabulary was made for.
+    pub(crate) fn knows_script(&self, text: &str) -> bool {
+        self.scripts.get_or_init(|| KnownScripts::of(self)).cover(text)
     }
 
     /// The bytes of a row; empty for a row that does not exist.

@@ -120,6 +120,10 @@ impl StaticModel {
         self.sum_of(&rows)
     }
 
+    pub(crate) fn knows_script(&self, text: &str) -> bool {
+        self.splitter.table().knows_script(text)
+    }
+
     /// How much of a text consists of words that it knows as a whole, from 0 to 1; 1 for a tokeniser that does not say. Names, and
     /// languages that it has not seen, are made of many pieces.
     pub fn familiarity(&self, text: &str) -> f32 {

@@ -130,6 +130,15 @@ impl TextModel {
         }
     }
 
+    /// Whether a text is written in letters that it was made for. German and French share parts of words with English; of other
+    /// scripts an English model has seen nothing, and words find better there.
+    pub fn knows_script(&self, text: &str) -> bool {
+        match self {
+            Self::Static(model) => model.knows_script(text),
+            Self::Transformer(model) => model.pieces().table().knows_script(text),
+        }
+    }
+
     /// `None` if none of its tokens is known.
     pub fn embed(&self, text: &str) -> Option<Embedding> {
         match self {

@@ -92,13 +92,9 @@ impl VectorIndexCache {
         self.choice.get_or_init(|| choice);
     }
 
-    /// Whether a text is written in letters that the model was made for. The bundled one has seen English only: German
-    /// and French share parts of words with it, other scripts nothing, and words find better there.
+    /// Whether a text is written in letters that the model was made for.
     pub(crate) fn knows_script(&self, text: &str) -> bool {
-        let is_latin = |c: char| c.is_ascii_alphabetic() || matches!(c, '\u{c0}'..='\u{24f}' | '\u{1e00}'..='\u{1eff}');
-        let letters = || text.chars().filter(|c| c.is_alphabetic());
-        !std::ptr::eq(self.model(), TextModel::bundled())
-            || 2 * letters().filter(|c| is_latin(*c)).count() >= letters().count()
+        self.model().knows_script(text)
     }
 
     /// Whether its model takes so long that another one stands in for it.
