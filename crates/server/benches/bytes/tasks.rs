@@ -31,7 +31,7 @@ impl CountedClient {
         Ok(Self { server: Server::start_on(&mut command, around)?, calls: 0, bytes: 0 })
     }
 
-    fn call(&mut self, tool: &str, arguments: Value) -> Result<Value, Failure> {
+    fn call(&mut self, tool: &str, arguments: &Value) -> Result<Value, Failure> {
         let reply = self.server.request("tools/call", &json!({ "name": tool, "arguments": arguments }))?;
         let parts = reply["result"]["content"].as_array().ok_or_else(|| reply.to_string())?;
         if reply["result"]["isError"] == true {
@@ -43,13 +43,13 @@ impl CountedClient {
         Ok(reply["result"]["structuredContent"].clone())
     }
 
-    fn script(&mut self, steps: Value, answer: Value) -> Result<Value, Failure> {
+    fn script(&mut self, steps: &Value, answer: &Value) -> Result<Value, Failure> {
         let script = json!({ "steps": steps, "answer": answer });
-        Ok(self.call("call_tool", json!({ "name": "tools_script", "arguments": script }))?["answer"].clone())
+        Ok(self.call("call_tool", &json!({ "name": "tools_script", "arguments": script }))?["answer"].clone())
     }
 
-    fn recipe(&mut self, name: &str, arguments: Value) -> Result<(), Failure> {
-        self.call("call_tool", json!({ "name": name, "arguments": arguments })).map(|_| ())
+    fn recipe(&mut self, name: &str, arguments: &Value) -> Result<(), Failure> {
+        self.call("call_tool", &json!({ "name": name, "arguments": arguments })).map(|_| ())
     }
 }
 
@@ -65,8 +65,8 @@ fn measured(around: &Path, way: TaskWay) -> Result<(usize, usize), Failure> {
 /// What finding a recipe and the tool for scripts costs, once in a conversation each.
 pub(crate) fn finding(around: &Path) -> Result<[(usize, usize); 2], Failure> {
     let recipe =
-        measured(around, |client| client.call("find_tool", json!({ "query": "archive a project" })).map(|_| ()))?;
-    let script = measured(around, |client| client.call("find_tool", json!({ "query": "tools_script" })).map(|_| ()))?;
+        measured(around, |client| client.call("find_tool", &json!({ "query": "archive a project" })).map(|_| ()))?;
+    let script = measured(around, |client| client.call("find_tool", &json!({ "query": "tools_script" })).map(|_| ()))?;
     Ok([recipe, script])
 }
 
@@ -99,17 +99,17 @@ pub(crate) fn all(around: &Path) -> Result<Vec<TaskBytes>, Failure> {
 const REVIEW: &str = "## Review of 2026-04-18\n\nOpen tasks: 62, in 14 notes. The roof first: slates, battens, flashing.\n\nChanged in seven days: 53 files.\n";
 
 fn write_week(client: &mut CountedClient) -> Result<(), Failure> {
-    client.call("daily_note", json!({ "period": "weekly", "content": REVIEW })).map(|_| ())
+    client.call("daily_note", &json!({ "period": "weekly", "content": REVIEW })).map(|_| ())
 }
 
 fn week_by_hand(client: &mut CountedClient) -> Result<(), Failure> {
-    client.call("tasks_list", json!({ "status": "open", "group": "note" }))?;
-    client.call("call_tool", json!({ "name": "changes", "arguments": { "since": "7d", "limit": 50 } }))?;
+    client.call("tasks_list", &json!({ "status": "open", "group": "note" }))?;
+    client.call("call_tool", &json!({ "name": "changes", "arguments": { "since": "7d", "limit": 50 } }))?;
     write_week(client)
 }
 
 fn week_by_recipe(client: &mut CountedClient) -> Result<(), Failure> {
-    client.recipe("custom_weekly_review", json!({}))
+    client.recipe("custom_weekly_review", &json!({}))
 }
 
 fn week_by_script(client: &mut CountedClient) -> Result<(), Failure> {
@@ -118,7 +118,7 @@ fn week_by_script(client: &mut CountedClient) -> Result<(), Failure> {
         { "id": "changed", "tool": "changes", "with": { "since": "7d" } },
     ]);
     let answer = json!({ "open": "{{ open.total }}", "notes": "{{ open.groups.map(value.path) }}", "changed": "{{ changed.total }}" });
-    client.script(steps, answer)?;
+    client.script(&steps, &answer)?;
     write_week(client)
 }
 
@@ -135,24 +135,24 @@ fn archived(path: &str) -> String {
 }
 
 fn archive_by_hand(client: &mut CountedClient) -> Result<(), Failure> {
-    let found = client.call("query", json!({ "query": PROJECT }))?;
+    let found = client.call("query", &json!({ "query": PROJECT }))?;
     for path in rows(&found["rows"]) {
         let target = json!({ "type": "path", "path": path });
         let set = json!({ "target": target, "operation": "set", "key": "status", "value": "archived" });
-        client.call("obsidian_manage_frontmatter", set)?;
-        client.call("file_move", json!({ "from": path, "to": archived(&path) }))?;
+        client.call("obsidian_manage_frontmatter", &set)?;
+        client.call("file_move", &json!({ "from": path, "to": archived(&path) }))?;
     }
     Ok(())
 }
 
 fn archive_by_recipe(client: &mut CountedClient) -> Result<(), Failure> {
-    client.recipe("custom_archive_project", json!({ "project": "House" }))
+    client.recipe("custom_archive_project", &json!({ "project": "House" }))
 }
 
 /// The paths alone, and one batch of changes.
 fn archive_by_script(client: &mut CountedClient) -> Result<(), Failure> {
     let steps = json!([{ "id": "found", "tool": "query", "with": { "query": PROJECT } }]);
-    let found = client.script(steps, json!("{{ found.rows.map(value[0]) }}"))?;
+    let found = client.script(&steps, &json!("{{ found.rows.map(value[0]) }}"))?;
     let ops: Vec<Value> = rows(&found)
         .iter()
         .flat_map(|path| {
@@ -162,45 +162,45 @@ fn archive_by_script(client: &mut CountedClient) -> Result<(), Failure> {
             ]
         })
         .collect();
-    client.call("bulk_apply", json!({ "ops": ops })).map(|_| ())
+    client.call("bulk_apply", &json!({ "ops": ops })).map(|_| ())
 }
 
 fn sort_inbox(client: &mut CountedClient) -> Result<(), Failure> {
     let thought = json!({ "from": "Inbox/Quick thought.md", "to": "Projects/House/Quick thought.md" });
-    client.call("file_move", thought).map(|_| ())
+    client.call("file_move", &thought).map(|_| ())
 }
 
 fn inbox_by_hand(client: &mut CountedClient) -> Result<(), Failure> {
-    client.call("query", json!({ "query": "TABLE file.tags FROM \"Inbox\"" }))?;
+    client.call("query", &json!({ "query": "TABLE file.tags FROM \"Inbox\"" }))?;
     sort_inbox(client)
 }
 
 fn inbox_by_recipe(client: &mut CountedClient) -> Result<(), Failure> {
-    client.recipe("custom_inbox_sorting", json!({ "tag": "project/house", "folder": "Projects/House" }))
+    client.recipe("custom_inbox_sorting", &json!({ "tag": "project/house", "folder": "Projects/House" }))
 }
 
 fn inbox_by_script(client: &mut CountedClient) -> Result<(), Failure> {
     let steps =
         json!([{ "id": "found", "tool": "query", "with": { "query": "LIST FROM \"Inbox\" AND #project/house" } }]);
-    client.script(steps, json!("{{ found.values }}"))?;
+    client.script(&steps, &json!("{{ found.values }}"))?;
     sort_inbox(client)
 }
 
 fn meeting_by_hand(client: &mut CountedClient) -> Result<(), Failure> {
     let text = "---\ntype: meeting\ndate: 2026-04-18\n---\n# Roof\n\nWith [[Ruth Okafor]], [[Tomas Arden]]\n\n## Notes\n\n## Decisions\n";
-    client.call("file_create", json!({ "file": "Meetings/2026-04-18 Roof.md", "content": text }))?;
+    client.call("file_create", &json!({ "file": "Meetings/2026-04-18 Roof.md", "content": text }))?;
     let link = "- Meeting: [[Meetings/2026-04-18 Roof|Roof]]";
-    client.call("daily_note", json!({ "content": link })).map(|_| ())
+    client.call("daily_note", &json!({ "content": link })).map(|_| ())
 }
 
 fn meeting_by_recipe(client: &mut CountedClient) -> Result<(), Failure> {
-    client.recipe("custom_meeting_note", json!({ "title": "Roof", "people": ["Ruth Okafor", "Tomas Arden"] }))
+    client.recipe("custom_meeting_note", &json!({ "title": "Roof", "people": ["Ruth Okafor", "Tomas Arden"] }))
 }
 
 fn read_by_hand(client: &mut CountedClient) -> Result<(), Failure> {
-    let found = client.call("query", json!({ "query": "TABLE status FROM \"Projects\"" }))?;
+    let found = client.call("query", &json!({ "query": "TABLE status FROM \"Projects\"" }))?;
     for path in rows(&found["rows"]) {
-        client.call("file_read", json!({ "file": path }))?;
+        client.call("file_read", &json!({ "file": path }))?;
     }
     Ok(())
 }
@@ -212,8 +212,8 @@ fn read_by_script(client: &mut CountedClient) -> Result<(), Failure> {
     ]);
     client
         .script(
-            steps,
-            json!("{{ notes.map([value.file, value.content.split('- [ ] ').slice(1).map(value.split('\\n')[0])]) }}"),
+            &steps,
+            &json!("{{ notes.map([value.file, value.content.split('- [ ] ').slice(1).map(value.split('\\n')[0])]) }}"),
         )
         .map(|_| ())
 }

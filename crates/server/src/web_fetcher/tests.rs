@@ -306,3 +306,35 @@ fn tools_without_a_setting_are_off() {
         assert_eq!(WebFetcher::of(&settings).is_some(), off.len() < 3);
     }
 }
+
+#[test]
+fn a_picture_is_fetched_under_the_rules_of_pages() {
+    let host = PageHost::new(|path, stream| {
+        let ok = "HTTP/1.1 200 OK\r\nConnection: close\r\n";
+        let answer = match path {
+            // What it says it is does not matter here; whoever asked looks at the bytes.
+            "/a.png" => format!("{ok}Content-Type: text/html\r\n\r\nGIF89a"),
+            "/large.png" => format!("{ok}\r\n{}", "x".repeat(101)),
+            "/packed.png" => format!("{ok}Content-Encoding: gzip\r\n\r\nbomb"),
+            "/in.png" => {
+                "HTTP/1.1 302 Found\r\nLocation: http://rebound.example/\r\nContent-Length: 0\r\n\r\n".to_owned()
+            }
+            _ => "HTTP/1.1 404 Gone\r\nContent-Length: 0\r\n\r\n".to_owned(),
+        };
+        drop(stream.write_all(answer.as_bytes()));
+    });
+    let fetcher = host.fetcher("any", "a.example", |settings| settings.max_bytes = 100);
+    let fetch = |path: &str| fetcher.fetch_picture(&format!("http://a.example{path}"), LONG);
+    for _ in 0..3 {
+        assert_eq!(fetch("/a.png").as_deref(), Ok(&b"GIF89a"[..]));
+    }
+    assert_eq!(host.asked(), 1, "what is approved is what was shown");
+    assert!(!host.heads.lock()[0].to_lowercase().contains("svg"), "{:?}", host.heads.lock());
+    let none = |url: &str| fetcher.fetch_picture(url, LONG).unwrap_err();
+    assert_eq!(fetch("/large.png"), Err(WebFault::TooLarge { limit: 100 }));
+    assert_eq!(fetch("/packed.png"), Err(WebFault::Unsupported { media_type: "gzip".into() }));
+    assert_eq!(fetch("/in.png"), Err(WebFault::NoPublicHost { host: "rebound.example".into() }));
+    assert_eq!(none("http://127.0.0.1/a.png"), WebFault::NoPublicHost { host: "127.0.0.1".into() });
+    assert_eq!(none("data:image/png;base64,AAAA"), WebFault::NotAnAddress);
+    assert_eq!(none("file:///etc/passwd"), WebFault::NotAnAddress);
+}

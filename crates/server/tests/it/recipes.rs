@@ -4,7 +4,11 @@ use std::process::Stdio;
 
 use serde_json::{Value, json};
 
-use crate::harness::{Era, Vault};
+use crate::{
+    harness::{Era, Vault},
+    http::HttpServer,
+    tokens::{FAR, WEB_SECRET, web_token},
+};
 
 const SETTINGS: [(&str, &str); 2] = [("LAPIDARY_RECIPE_FOLDER", "Recipes"), ("LAPIDARY_SCRIPTS", "true")];
 
@@ -58,6 +62,52 @@ fn an_approved_recipe_is_found_and_run_by_its_name_over_mcp() {
     assert_eq!(line["steps"][0], json!({ "tool": "file_create", "calls": 1 }), "{line}");
 }
 
+const COUNT: &str = "description: Count the notes of a folder.
+parameters:
+  folder: folder
+steps:
+  - id: found
+    tool: query
+    with:
+      query: LIST FROM \"{{ folder }}\"
+answer: \"{{ found.total }}\"
+";
+
+#[test]
+fn a_token_that_may_only_read_runs_recipes_that_only_read() {
+    let count = format!("```recipe\n{COUNT}```\n");
+    let vault = Vault::new(&[
+        ("Log.md", b"# Log\n"),
+        ("Recipes/custom_greet.md", note().as_bytes()),
+        ("Recipes/custom_count.md", count.as_bytes()),
+    ]);
+    vault.approve_recipe("Recipes/custom_greet.md", &note());
+    vault.approve_recipe("Recipes/custom_count.md", &count);
+    let settings = [SETTINGS[0], ("MCP_AUTH_MODE", "jwt"), ("MCP_AUTH_SECRET_KEY", WEB_SECRET)];
+    let server = HttpServer::start(&vault, "127.0.0.1:0", &settings);
+    let bearer = format!("Bearer {}", web_token(&json!({ "cid": "phone", "scope": "vault:read", "exp": FAR })));
+    let call = |tool: &str, arguments: Value| {
+        let params = json!({ "name": tool, "arguments": arguments });
+        server.post(&[("Authorization", bearer.as_str())], "tools/call", Some(tool), params).1
+    };
+    for (tool, arguments) in [
+        ("custom_count", json!({ "folder": "Recipes" })),
+        ("call_tool", json!({ "name": "custom_count", "arguments": { "folder": "Recipes" } })),
+    ] {
+        let said = call(tool, arguments);
+        assert!(said.contains("\"answer\":2") && !said.contains("isError\":true"), "{said}");
+    }
+    let before = vault.everything();
+    let refused = call("custom_greet", json!({ "name": "Ada" }));
+    assert!(refused.contains("insufficient_scope") && refused.contains("steps[0]"), "{refused}");
+    assert_eq!(vault.everything(), before);
+    drop(server);
+    // So does a server that may change nothing.
+    let mut reader = vault.serve_with(&["--read-only"], &SETTINGS).open(Era::Modern);
+    assert_eq!(reader.done("custom_count", json!({ "folder": "Recipes" }))["answer"], 2);
+    assert_eq!(reader.refused("custom_greet", json!({ "name": "Ada" })), "tool_disabled");
+}
+
 #[test]
 fn a_client_makes_a_recipe_only_if_its_user_agrees() {
     let vault = Vault::new(&[("Log.md", b"# Log\n")]);
@@ -100,6 +150,12 @@ fn the_command_line_lists_checks_runs_and_disables() {
     assert!(code == 0 && said.contains("People/Ada.md"), "{said}");
     assert_eq!(vault.read("People/Ada.md"), b"Hello Ada!\n");
     assert_eq!(run(&["disable", "custom_greet"]).0, 0);
+    let log = vault.log();
+    let line = log.iter().find(|line| line["event"] == "recipe_disabled").unwrap();
+    assert_eq!((&line["recipe"], &line["client_id"]), (&json!("custom_greet"), &json!("cli")), "{line}");
+    let shown = vault.command().args(["log", "--vault"]).arg(vault.path()).output().unwrap();
+    let shown = String::from_utf8_lossy(&shown.stdout).into_owned();
+    assert!(shown.contains("recipe disabled") && shown.contains("custom_greet"), "{shown}");
     assert_eq!(run(&["run", "custom_greet", "name=Bo"]).0, 1);
     let (_, shown) = run(&["show", "custom_greet"]);
     assert!(shown.contains("It writes to") && shown.contains("tool: file_append"), "{shown}");
