@@ -40,7 +40,7 @@ pub(crate) fn playbook_sources(context: &Context<'_>, view: &View) -> Result<Vec
         // There is none, or none that the caller may see.
         let Ok(entries) = view.list(Some(&folder)) else { continue };
         let main = entries.iter().find(|entry| entry.kind == EntryKind::File && entry.path.name() == MAIN_FILE);
-        // What is beside it belongs to the skill, and is no playbook. The folder of all skills is not one itself.
+        // What is beside it belongs to the skill, and is not a playbook. The folder of all skills is not one itself.
         if let (Some(main), true) = (main, depth > 0) {
             found.push(PlaybookSource { note: main.path.clone(), folder: Some(folder) });
             continue;

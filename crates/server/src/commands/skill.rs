@@ -165,7 +165,7 @@ fn install_one(
         return Ok(());
     }
     let found = InstalledSkill::of(before.as_deref());
-    // Someone's words are not ours to replace.
+    // Words of the user are not ours to replace.
     if matches!(found, InstalledSkill::Edited | InstalledSkill::Foreign) && !arguments.force {
         let what = if found == InstalledSkill::Edited { "was edited by hand" } else { "is another skill" };
         return Err(said(format!("{shown} {what}; --force replaces it and keeps a copy")));
@@ -185,7 +185,7 @@ fn install_one(
     let copy = file.replace(before.as_deref(), text, &setup.date).map_err(at(path))?;
     let mut kept = String::new();
     match copy {
-        // Nobody's work is lost with it.
+        // It can be made again.
         Some(copy) if matches!(found, InstalledSkill::Ours { .. }) => file.remove_copy(&copy).map_err(at(&copy))?,
         Some(copy) => kept = format!("; the old file is kept as {}", copy.display()),
         None => {}

@@ -387,7 +387,7 @@ fn programs_with_a_folder_of_skills_get_ours_once_and_uninstall_leaves_no_trace(
 }
 
 #[test]
-fn a_skill_follows_the_settings_and_keeps_what_someone_wrote() {
+fn a_skill_follows_the_settings_and_keeps_what_the_user_wrote() {
     let home = ClientHome::with_clients();
     let file = ".cursor/skills/lapidary/SKILL.md";
     let install =
@@ -417,7 +417,7 @@ fn a_skill_follows_the_settings_and_keeps_what_someone_wrote() {
     assert!(!home.run(&["skill", "uninstall", "--yes"]).status.success());
     assert!(install(&["--force"]).status.success());
     assert!(!home.read(file).contains("Mine."));
-    assert_eq!(copies(), 2, "what someone wrote is kept");
+    assert_eq!(copies(), 2, "what the user wrote is kept");
     // A file of another origin is never removed.
     home.write(file, "---\nname: lapidary\n---\nmine\n");
     assert!(!install(&[]).status.success());

@@ -127,7 +127,7 @@ pub fn server_skill(catalogue: &Catalogue, vaults: &[String]) -> String {
 pub struct SkillOrigin {
     /// Of the program that wrote it.
     pub version: String,
-    /// Nobody has edited it since.
+    /// It was not edited since.
     pub is_unchanged: bool,
 }
 
@@ -146,7 +146,7 @@ pub fn skill_origin(text: &str) -> Option<SkillOrigin> {
     Some(SkillOrigin { version, is_unchanged })
 }
 
-/// It guards against overwriting someone's edits, not against a forger.
+/// It guards against overwriting the user's edits, not against a forger.
 fn digest_of(text: &str) -> String {
     ContentHash::of(text.as_bytes()).to_string()["sha256:".len()..][..16].to_owned()
 }
