@@ -239,7 +239,7 @@ impl WriteTool for SourceIngest {
                 after: &[
                     (
                         "Sources/Slate.md",
-                        "---\ntitle: Slate\noriginal: \"[[Slate.pdf]]\"\ningested: 2026-04-15\nstatus: inbox\nsource_hash: sha256:1dfc7f8db9ddfd86\n---\n## Page 1\n\n[[Slate.pdf#page=1]]\n\nSlate lasts a century.\n",
+                        "---\ntitle: Slate\noriginal: \"[[Slate.pdf]]\"\ningested: 2026-04-15\nstatus: inbox\nsource_hash: sha256:f73d77ef3566c6d3\n---\n## Page 1\n\n[[Slate.pdf#page=1]]\n\nSlate lasts a century.\n",
                     ),
                     ("Slate.pdf", crate::tools::read::attachment_read::SLATE),
                 ],
