@@ -163,3 +163,14 @@ impl BaseFile {
         self.display_names.get(&property.canonical()).cloned().unwrap_or_else(|| property.label())
     }
 }
+
+/// What a base can have at its top. DQL has no line that begins so.
+const TOP_KEYS: [&str; 8] =
+    ["filters", "formulas", "properties", "summaries", "views", "display", "newItemFolder", "newItemTemplate"];
+
+/// Whether a text that may be a query in either language is the YAML of a base.
+pub fn is_base_yaml(text: &str) -> bool {
+    let is_key =
+        |line: &str| line.split_once(':').is_some_and(|(key, _)| TOP_KEYS.contains(&key.trim_matches(['"', '\''])));
+    text.lines().map(str::trim_end).any(is_key)
+}

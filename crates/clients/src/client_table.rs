@@ -29,6 +29,8 @@ pub struct ClientSpec {
     pub own_program: Option<&'static str>,
     /// The form of the file is not certain enough to write it.
     pub print_only: bool,
+    /// The folder in which it looks for the user's skills, if it does.
+    skills: Option<ClientFile>,
 }
 
 /// The templates of a path: on Unix and on Windows.
@@ -68,6 +70,7 @@ pub static CLIENTS: &[ClientSpec] = &[
         shape: shape(PLAIN_COMMAND, None),
         own_program: None,
         print_only: false,
+        skills: None,
     },
     ClientSpec {
         name: "claude-code",
@@ -80,6 +83,7 @@ pub static CLIENTS: &[ClientSpec] = &[
         shape: shape(TYPED_COMMAND, address("url", Some("http"))),
         own_program: Some("claude"),
         print_only: false,
+        skills: Some(same("{CLAUDE_CONFIG_DIR:.claude}/skills")),
     },
     ClientSpec {
         name: "cursor",
@@ -92,6 +96,7 @@ pub static CLIENTS: &[ClientSpec] = &[
         shape: shape(PLAIN_COMMAND, address("url", None)),
         own_program: None,
         print_only: false,
+        skills: Some(same("{home}/.cursor/skills")),
     },
     ClientSpec {
         name: "vscode",
@@ -104,6 +109,7 @@ pub static CLIENTS: &[ClientSpec] = &[
         shape: VS_CODE_SHAPE,
         own_program: None,
         print_only: false,
+        skills: Some(same("{home}/.copilot/skills")),
     },
     ClientSpec {
         name: "vscode-insiders",
@@ -116,6 +122,7 @@ pub static CLIENTS: &[ClientSpec] = &[
         shape: VS_CODE_SHAPE,
         own_program: None,
         print_only: false,
+        skills: Some(same("{home}/.copilot/skills")),
     },
     ClientSpec {
         name: "vscodium",
@@ -128,6 +135,7 @@ pub static CLIENTS: &[ClientSpec] = &[
         shape: VS_CODE_SHAPE,
         own_program: None,
         print_only: false,
+        skills: None,
     },
     ClientSpec {
         name: "copilot",
@@ -144,6 +152,7 @@ pub static CLIENTS: &[ClientSpec] = &[
         },
         own_program: None,
         print_only: false,
+        skills: Some(same("{COPILOT_HOME:.copilot}/skills")),
     },
     ClientSpec {
         name: "zed",
@@ -156,6 +165,7 @@ pub static CLIENTS: &[ClientSpec] = &[
         shape: shape(PLAIN_COMMAND, address("url", None)),
         own_program: None,
         print_only: false,
+        skills: Some(same("{home}/.agents/skills")),
     },
     ClientSpec {
         name: "codex",
@@ -168,6 +178,7 @@ pub static CLIENTS: &[ClientSpec] = &[
         shape: shape(PLAIN_COMMAND, address("url", None)),
         own_program: None,
         print_only: false,
+        skills: Some(same("{home}/.agents/skills")),
     },
     ClientSpec {
         name: "gemini",
@@ -181,6 +192,7 @@ pub static CLIENTS: &[ClientSpec] = &[
         shape: shape(PLAIN_COMMAND, address("httpUrl", None)),
         own_program: None,
         print_only: false,
+        skills: Some(same("{home}/.gemini/skills")),
     },
     ClientSpec {
         name: "antigravity",
@@ -193,6 +205,7 @@ pub static CLIENTS: &[ClientSpec] = &[
         shape: shape(PLAIN_COMMAND, address("serverUrl", None)),
         own_program: None,
         print_only: false,
+        skills: Some(same("{home}/.gemini/antigravity/skills")),
     },
     ClientSpec {
         name: "windsurf",
@@ -205,6 +218,7 @@ pub static CLIENTS: &[ClientSpec] = &[
         shape: shape(PLAIN_COMMAND, address("serverUrl", None)),
         own_program: None,
         print_only: false,
+        skills: Some(same("{home}/.codeium/windsurf/skills")),
     },
     ClientSpec {
         name: "opencode",
@@ -217,6 +231,7 @@ pub static CLIENTS: &[ClientSpec] = &[
         shape: shape(ProgramShape::CommandList, address("url", Some("remote"))),
         own_program: None,
         print_only: false,
+        skills: Some(same("{config}/opencode/skills")),
     },
     ClientSpec {
         name: "goose",
@@ -229,6 +244,7 @@ pub static CLIENTS: &[ClientSpec] = &[
         shape: shape(ProgramShape::Extension, address("uri", Some("streamable_http"))),
         own_program: None,
         print_only: false,
+        skills: Some(same("{config}/goose/skills")),
     },
     ClientSpec {
         name: "lm-studio",
@@ -241,6 +257,7 @@ pub static CLIENTS: &[ClientSpec] = &[
         shape: shape(PLAIN_COMMAND, address("url", None)),
         own_program: None,
         print_only: false,
+        skills: None,
     },
     ClientSpec {
         name: "cline",
@@ -253,6 +270,7 @@ pub static CLIENTS: &[ClientSpec] = &[
         shape: shape(PLAIN_COMMAND, address("url", Some("streamableHttp"))),
         own_program: None,
         print_only: false,
+        skills: Some(same("{home}/.agents/skills")),
     },
     ClientSpec {
         name: "roo",
@@ -265,6 +283,7 @@ pub static CLIENTS: &[ClientSpec] = &[
         shape: shape(PLAIN_COMMAND, address("url", Some("streamable-http"))),
         own_program: None,
         print_only: false,
+        skills: Some(same("{home}/.roo/skills")),
     },
     ClientSpec {
         name: "kiro",
@@ -277,6 +296,7 @@ pub static CLIENTS: &[ClientSpec] = &[
         shape: shape(PLAIN_COMMAND, address("url", None)),
         own_program: None,
         print_only: true,
+        skills: Some(same("{home}/.kiro/skills")),
     },
     ClientSpec {
         name: "junie",
@@ -289,6 +309,7 @@ pub static CLIENTS: &[ClientSpec] = &[
         shape: shape(PLAIN_COMMAND, address("url", None)),
         own_program: None,
         print_only: true,
+        skills: Some(same("{home}/.junie/skills")),
     },
     ClientSpec {
         name: "continue",
@@ -301,6 +322,7 @@ pub static CLIENTS: &[ClientSpec] = &[
         shape: shape(PLAIN_COMMAND, address("url", Some("streamable-http"))),
         own_program: None,
         print_only: true,
+        skills: Some(same("{home}/.continue/skills")),
     },
 ];
 
@@ -327,6 +349,12 @@ impl ClientSpec {
     #[must_use]
     pub fn files(&self, folders: &ClientFolders) -> Vec<PathBuf> {
         self.files.iter().map(|file| file.path(folders)).collect()
+    }
+
+    /// The folder in which it looks for the user's skills; `None` if it has no such folder.
+    #[must_use]
+    pub fn skills_folder(&self, folders: &ClientFolders) -> Option<PathBuf> {
+        self.skills.as_ref().map(|folder| folder.path(folders))
     }
 
     /// What exists if the client is installed: a file or a folder.

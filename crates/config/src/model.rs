@@ -563,6 +563,8 @@ pub struct LimitsConfig {
     pub audit_max_bytes: u64,
     pub text_memory_bytes: u64,
     pub meaning_memory_bytes: u64,
+    /// How much text of documents is searched.
+    pub document_text_bytes: u64,
     /// How long checkpoints are kept.
     pub checkpoint_age: Duration,
     pub checkpoint_bytes: u64,
@@ -702,6 +704,7 @@ impl Config {
                 audit_max_bytes: 5_000_000,
                 text_memory_bytes: 512 * 1024 * 1024,
                 meaning_memory_bytes: 256 * 1024 * 1024,
+                document_text_bytes: 64 * 1024 * 1024,
                 checkpoint_age: Duration::from_secs(90 * 24 * 60 * 60),
                 checkpoint_bytes: 1024 * 1024 * 1024,
                 max_files_scanned: 0,

@@ -26,8 +26,8 @@ mod vault_rows;
 mod visible;
 
 use lapidary_store::{
-    Backend, Change, ChangeSet, Cursor, ElapsedTime, FileStamp, FileStat, FolderNames, ListingOptions, PlaceState,
-    Scope, StoreError, TextRoom, VaultDelta, VaultLimits, VaultPath, WalkedFolder, lock, posix, rebased,
+    Backend, Change, Cursor, ElapsedTime, FileStamp, FileStat, FolderNames, ListingOptions, PlaceState, Scope,
+    StoreError, TextRoom, VaultDelta, VaultLimits, VaultPath, WalkedFolder, lock, posix, rebased,
 };
 
 pub use digest::{BodyStructure, DatedTask, Digest, LinkDigest, TaskDigest, day_number, digest};

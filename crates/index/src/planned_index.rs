@@ -9,7 +9,7 @@ use super::{
     snapshot::Snapshot,
     text_table::{LoadedText, TextTable},
 };
-use crate::{Change, ChangeSet, FileStamp, FileStat, VaultPath, rebased};
+use crate::{Change, FileStamp, FileStat, VaultPath, rebased};
 
 /// A vault with planned changes, and the vault without any.
 #[derive(Clone)]
@@ -28,9 +28,9 @@ impl PlannedIndex {
     }
 
     /// With some more changes.
-    pub fn make(&mut self, steps: &[Arc<ChangeSet>]) {
+    pub fn make(&mut self, changes: &[Change]) {
         let mut next = Snapshot::clone(&self.now);
-        steps.iter().for_each(|step| next.take_for_made(step, (&mut self.planned, &self.texts)));
+        next.take_for_made(changes, (&mut self.planned, &self.texts));
         self.now = Arc::new(next);
     }
 }
@@ -38,8 +38,8 @@ impl PlannedIndex {
 impl Snapshot {
     /// The state after these changes, whose texts are put into a table. Not to be published: the numbers of its new
     /// files will be reused.
-    fn take_for_made(&mut self, changes: &ChangeSet, (planned, texts): (&mut TextTable, &TextTable)) {
-        for change in &changes.changes {
+    fn take_for_made(&mut self, changes: &[Change], (planned, texts): (&mut TextTable, &TextTable)) {
+        for change in changes {
             match change {
                 Change::Write { path, content, .. } | Change::Create { path, content } => {
                     let path = self.spelt(path);

@@ -178,7 +178,7 @@ impl Catalogue {
             let covered = |choices: &[ToolChoice]| choices.iter().any(|choice| choice.covers(&entry.spec));
             // A tool that could never do anything is not offered.
             let in_vain =
-                profile.most == Effect::Read && entry.spec.writes() && !selection.has_reading_use(&entry.spec);
+                profile.most == Effect::Read && entry.spec.only_writes() && !selection.has_reading_use(&entry.spec);
             entry.in_profile = covered(&allowed) && !covered(&refused) && !in_vain;
             entry.standing = match of_server {
                 ToolStanding::Listed | ToolStanding::Deferred if !entry.in_profile => {
@@ -194,12 +194,12 @@ impl Catalogue {
             }
             let covered = |choices: &[ToolChoice]| choices.iter().any(|choice| choice.covers(&entry.spec));
             // The choice of tools is about what models see; what may be done is decided by the rest.
-            entry.standing = match selection.read_only && (entry.spec.writes() || entry.spec.is_command) {
+            entry.standing = match selection.read_only && (entry.spec.only_writes() || entry.spec.is_command) {
                 true => ToolStanding::Off(OffReason::ReadOnly),
                 false if entry.spec.is_command && !selection.commands => ToolStanding::Off(OffReason::Commands),
                 false if covered(&excluded) => ToolStanding::Off(OffReason::Excluded),
                 false
-                    if (profile.most == Effect::Read && entry.spec.writes())
+                    if (profile.most == Effect::Read && entry.spec.only_writes())
                         || !covered(&allowed)
                         || covered(&refused) =>
                 {
@@ -311,7 +311,7 @@ fn standing(
     let open_ended =
         chosen.is_empty() || chosen.iter().any(|choice| matches!(choice, ToolChoice::Default | ToolChoice::All));
     let by_default = ToolChoice::Default.covers(spec);
-    if selection.read_only && (spec.writes() || spec.is_command) && !selection.has_reading_use(spec) {
+    if selection.read_only && (spec.only_writes() || spec.is_command) && !selection.has_reading_use(spec) {
         ToolStanding::Off(OffReason::ReadOnly)
     } else if spec.is_command && !selection.commands {
         ToolStanding::Off(OffReason::Commands)

@@ -58,6 +58,8 @@ pub struct Context<'a> {
     pub servers: Option<ServerRequests<'a>>,
     /// For long work: tells a waiting caller how far it has come.
     pub progress: ShareReport<'a>,
+    /// Whether the answer is for later steps of a run and not for a model: lists are then as long as they may be.
+    pub in_steps: bool,
 }
 
 /// What a call may know of recipes.

@@ -160,6 +160,8 @@ pub enum ToolKind {
     Write,
     /// Lists calls of other tools, which are planned on top of each other and committed as one change.
     Batch,
+    /// Runs the calls of a recipe, which may all read. What they do is judged call by call, as with a relay.
+    Steps,
     /// About the server itself: needs no vault.
     Agent,
     /// Names another tool that runs in its place.
@@ -172,12 +174,12 @@ pub enum ToolKind {
 
 impl ToolKind {
     pub fn needs_vault(self) -> bool {
-        matches!(self, Self::Read | Self::Write | Self::Batch | Self::Action)
+        matches!(self, Self::Read | Self::Write | Self::Batch | Self::Steps | Self::Action)
     }
 
     /// Whether it may change a vault by itself. A relay does nothing itself; the call it leads to is judged separately.
     pub fn writes(self) -> bool {
-        matches!(self, Self::Write | Self::Batch)
+        matches!(self, Self::Write | Self::Batch | Self::Steps)
     }
 }
 

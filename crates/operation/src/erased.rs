@@ -54,6 +54,7 @@ impl<T: ReadTool> AnyTool for ReadEntry<T> {
         let derive = || ToolSchemas::derived::<T::Input>(schema::output::<T::Output>(Effect::Read));
         ToolSpec {
             searches_by: T::SEARCHES_BY,
+            texts: T::TEXTS,
             deadline: T::DEADLINE,
             takes_target: T::TAKES_TARGET,
             needs: T::NEEDS,
@@ -91,6 +92,7 @@ impl<T: WriteTool> AnyTool for WriteEntry<T> {
             is_separable: T::IS_SEPARABLE,
             in_batches: T::IN_BATCHES,
             keeps_recipes: T::KEEPS_RECIPES,
+            texts: T::TEXTS,
             needs: T::NEEDS,
             deadline: T::DEADLINE,
             takes_target: T::TAKES_TARGET,
@@ -270,7 +272,7 @@ impl<T: StepsTool> AnyTool for StepsEntry<T> {
             dry_run: writes.then(|| family.dry_run()),
             expected_hash: writes.then(|| family.expected_hash()),
             needs: T::NEEDS,
-            ..ToolSpec::new(T::DECLARATION, if writes { ToolKind::Batch } else { ToolKind::Read }, T::EFFECT, derive)
+            ..ToolSpec::new(T::DECLARATION, if writes { ToolKind::Steps } else { ToolKind::Read }, T::EFFECT, derive)
         }
     }
 

@@ -75,7 +75,7 @@ pub use other_servers::{
 pub use owner_settings::OwnerSettings;
 pub use payload::{
     CheckpointHistory, CompletedValues, ContentForm, FileSubscription, FilledPrompt, ListedPrompt, NamedNotes,
-    OwnerGuide, PromptArgument, PromptsSeen, ReadPayload, ResourceBody, VaultState, VaultSurvey,
+    OwnerGuide, PromptArgument, PromptsSeen, ReadPayload, ResourceBody, SkillEntry, SkillFile, VaultState, VaultSurvey,
 };
 pub use plan::{
     AnswerDraft, BatchOutcome, BatchPlan, BatchStep, CallBatch, CallSteps, CommitReport, FinishBatch, FinishSteps,

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use lapidary_note::ContentHash;
 use lapidary_query::NoteGraph;
 use lapidary_vault::{Checkpoint, LastSeen, VaultPath, View, store::Capabilities};
+use serde_json::{Map, Value};
 
 use crate::{AppFacts, ReasonKind, RenderedReply, RestPayload};
 
@@ -16,6 +17,7 @@ pub enum ReadPayload {
     Completed(CompletedValues),
     Prompts(Vec<ListedPrompt>),
     FilledPrompt(FilledPrompt),
+    Skills(Vec<SkillEntry>),
     Subscribed(FileSubscription),
     /// The subscriptions after another check, each with whether there is news.
     Checked(Vec<(FileSubscription, bool)>),
@@ -43,6 +45,7 @@ impl ReadPayload {
             Self::Rest(payload) => payload.bytes(),
             Self::Completed(_)
             | Self::Prompts(_)
+            | Self::Skills(_)
             | Self::Subscribed(_)
             | Self::Checked(_)
             | Self::PromptsWatched { .. }
@@ -125,6 +128,24 @@ pub struct PromptArgument {
 pub struct FilledPrompt {
     pub description: Option<String>,
     pub text: String,
+}
+
+/// A skill as listed to clients, which check all that they read of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SkillEntry {
+    /// Of its `SKILL.md`.
+    pub uri: String,
+    /// Every property of its `SKILL.md`.
+    pub frontmatter: Map<String, Value>,
+    /// All its files, `SKILL.md` first.
+    pub files: Vec<SkillFile>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SkillFile {
+    pub uri: String,
+    pub hash: ContentHash,
+    pub bytes: u64,
 }
 
 /// A file that a client subscribed to, and its state at the last check.

@@ -192,6 +192,8 @@ pub struct StepsOutcome {
     pub calls: Vec<StepCalls>,
     /// How many files change.
     pub files: usize,
+    /// The steps whose results are only the first part of what there is.
+    pub cut: Vec<String>,
 }
 
 /// How often a step called its tool.

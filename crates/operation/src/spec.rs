@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use lapidary_recipe::{TextArgument, TextLanguage};
 use lapidary_vault::VaultPath;
 use serde_json::{Map, Value, json};
 
@@ -28,6 +29,8 @@ pub struct ToolSpec {
     /// Whether it makes or changes recipes.
     pub keeps_recipes: bool,
     pub searches_by: &'static [&'static str],
+    /// Arguments that are read as a language, such as queries.
+    pub texts: &'static [TextArgument],
     /// JSON pointer to the time limit in milliseconds that a call may set.
     pub deadline: Option<&'static str>,
     pub takes_target: bool,
@@ -56,6 +59,7 @@ impl ToolSpec {
             in_batches: false,
             keeps_recipes: false,
             searches_by: &[],
+            texts: &[],
             deadline: None,
             takes_target: false,
             dry_run: None,
@@ -111,10 +115,23 @@ impl ToolSpec {
         self.kind.writes() || (matches!(self.kind, ToolKind::Action | ToolKind::Forward) && self.effect != Effect::Read)
     }
 
+    /// Whether a caller who may only read can do nothing with it. A recipe may well only read.
+    pub fn only_writes(&self) -> bool {
+        self.writes() && self.kind != ToolKind::Steps
+    }
+
     /// Whether these arguments mean the note that is open in the app.
     pub fn means_active_note(&self, arguments: &Map<String, Value>) -> bool {
         let kind = arguments.get(TARGET).and_then(|target| target.get("type"));
         self.takes_target && kind.and_then(Value::as_str) == Some("active")
+    }
+
+    /// What the text of an argument is read as. `beside` gives the values of arguments next to it.
+    pub fn language_at(&self, pointer: &str, beside: &dyn Fn(&str) -> Option<Value>) -> TextLanguage {
+        match self.declaration.paths.iter().any(|path| path.pointer == pointer) {
+            true => TextLanguage::Path,
+            false => TextArgument::language_at(self.texts, pointer, beside),
+        }
     }
 
     /// Puts a path into the arguments in place of a note that they do not name.

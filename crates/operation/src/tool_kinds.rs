@@ -1,5 +1,6 @@
 //! The kinds of tools as traits: what the author of a tool writes, with typed input and output, and either an answer or a plan.
 
+use lapidary_recipe::TextArgument;
 use lapidary_vault::{ChangeSet, View};
 use schemars::JsonSchema;
 use serde::{Serialize, de::DeserializeOwned};
@@ -17,6 +18,8 @@ pub trait ReadTool: Send + Sync + 'static {
     const DECLARATION: Declaration;
     /// The arguments that hold the search terms; the others say where and how to search.
     const SEARCHES_BY: &[&str] = &[];
+    /// Arguments that are read as a language, such as queries: a recipe writes values into them so that they stay values.
+    const TEXTS: &'static [TextArgument] = &[];
     /// JSON pointer to the time limit in milliseconds that a call may set, if it can.
     const DEADLINE: Option<&'static str> = None;
     /// Whether it addresses a note by a target, which has its own reasons.
@@ -53,6 +56,8 @@ pub trait WriteTool: Send + Sync + 'static {
     /// Whether it makes or changes recipes: a person has to see each, whatever the rules say.
     const KEEPS_RECIPES: bool = false;
     const NEEDS: ToolNeeds = ToolNeeds::NONE;
+    /// Arguments that are read as a language, such as patterns: a recipe writes values into them so that they stay values.
+    const TEXTS: &'static [TextArgument] = &[];
     /// JSON pointer to the time limit in milliseconds that a call may set, if it can.
     const DEADLINE: Option<&'static str> = None;
     /// Whether it addresses a note by a target, which has its own reasons.

@@ -1,7 +1,7 @@
 //! The web as tools see it: pages at addresses that the owner allows. Who makes the requests, and which are made, is not
 //! known here.
 
-use std::{cell::RefCell, rc::Rc, time::Duration};
+use std::{cell::RefCell, rc::Rc, sync::Arc, time::Duration};
 
 use crate::{Cancel, Reason};
 
@@ -10,6 +10,9 @@ use crate::{Cancel, Reason};
 pub trait WebAccess: Send + Sync {
     /// The page at an address. Never with credentials or cookies.
     fn fetch(&self, url: &str, within: Duration) -> Result<FetchedPage, WebFault>;
+    /// The bytes of a picture at an address, under the same rules. What they are is not known: nothing that the host says about
+    /// them is believed.
+    fn fetch_picture(&self, url: &str, within: Duration) -> Result<Arc<[u8]>, WebFault>;
     /// What the owner's search engine finds, best first.
     fn search(&self, query: &str, within: Duration) -> Result<Vec<WebHit>, WebFault>;
 }
@@ -46,11 +49,9 @@ pub enum WebFault {
     HostNotAllowed {
         host: String,
     },
-    /// The host is one of this computer or of a network that only it can reach.
-    PrivateHost {
-        host: String,
-    },
-    HostUnknown {
+    /// There is no such host, or it is one of this computer or of a network that only it can reach. Which of these it is
+    /// would tell strangers about that network.
+    NoPublicHost {
         host: String,
     },
     Unreachable,
@@ -59,6 +60,8 @@ pub enum WebFault {
         status: u16,
     },
     TooManyRedirects,
+    /// A redirect leads from TLS to plain text, which anyone on the way can write.
+    Downgraded,
     /// Not a text, or compressed although that was not asked for.
     Unsupported {
         media_type: String,
@@ -104,6 +107,13 @@ impl<'a> WebRequests<'a> {
             self.note(&fetched.url);
         }
         Ok(fetched)
+    }
+
+    /// The bytes of a picture. That there is none is no reason to end a call.
+    pub fn fetch_picture(&self, url: &str, cancel: &Cancel) -> Result<Result<Arc<[u8]>, WebFault>, Reason> {
+        cancel.check()?;
+        self.note(url);
+        Ok(self.access.fetch_picture(url, cancel.left()))
     }
 
     pub fn search(&self, query: &str, cancel: &Cancel) -> Result<Vec<WebHit>, Reason> {

@@ -202,6 +202,11 @@ impl AuditLog {
         self.append(log, &line.to_string());
     }
 
+    /// A decision of the owner without a call.
+    pub(crate) fn record_event(&self, log: &LogFile, line: &Value) {
+        self.append(log, &line.to_string());
+    }
+
     fn append(&self, log: &LogFile, line: &str) {
         if let Err(error) = log.append(line)
             && !self.failed.swap(true, Ordering::Relaxed)

@@ -57,7 +57,7 @@ pub(crate) fn plan<'a>(
         });
         match joined {
             Ok((entry, step, planned)) => {
-                overlay = (!planned.is_empty()).then(|| now.with(&planned)).or(overlay);
+                overlay = planned_on(view, overlay, &planned);
                 specs.push(&entry.spec);
                 steps.push(Ok(step));
             }
@@ -83,6 +83,15 @@ pub(crate) fn plan<'a>(
     let dry_run = batch.dry_run && !withdrawn;
     let draft = Box::new(BatchDraft { batch, withdrawn, steps });
     Ok((PlannedChange { changes, dry_run, shows_diff: true, proposal: None, action: None, draft }, specs))
+}
+
+/// The vault as the steps so far leave it, with one more change.
+pub(crate) fn planned_on(view: &View, overlay: Option<View>, planned: &ChangeSet) -> Option<View> {
+    match overlay {
+        overlay if planned.is_empty() => overlay,
+        Some(overlay) => Some(overlay.then(planned)),
+        None => Some(view.with(planned)),
+    }
 }
 
 /// One step under its own name: the tool must be on, its arguments valid, and its changes allowed.

@@ -12,6 +12,8 @@ mod ingesting;
 mod memories;
 mod owner_guide;
 mod query_texts;
+mod recipe_attacks;
+mod recipe_bounds;
 mod recipes;
 mod schemas;
 mod servers;

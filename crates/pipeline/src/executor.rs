@@ -82,6 +82,8 @@ pub struct CallLimits {
     pub memory_bytes: u64,
     /// How long a call may take, not counting the user's answer.
     pub deadline: Duration,
+    /// How long all steps of a recipe or a script may take, whatever a call may.
+    pub run_time: Duration,
     /// How long the user may take to answer.
     pub answer_within: Duration,
     pub repetition: RepetitionLimits,

@@ -1,6 +1,9 @@
 //! A web of a few pages, for the tests of the stages.
 
-use std::{sync::Mutex, time::Duration};
+use std::{
+    sync::{Arc, Mutex},
+    time::Duration,
+};
 
 use lapidary_tools::{FetchedPage, PageKind, WebAccess, WebFault, WebHit};
 
@@ -17,6 +20,15 @@ pub(crate) struct FakeWeb {
 const SLATE: &str = "<title>Slate roofs</title><meta name=author content=Ada><nav>Menu</nav>\
     <main><p>Slate lasts a <b>century</b>. See <a href=tiles>tiles</a>.</p></main>";
 
+const GALLERY: &str = "<title>Gallery</title><main><p>A tile: <a href=big><img src=tile.gif></a></p>\
+    <p><img src=tile-again.gif alt='The same'> <img src=trap.png alt=Trap>\
+    <img src='https://b.example/x.png' alt=Elsewhere></p></main>";
+
+/// The first bytes of a picture, which is all that is looked at; readable, so that an example can show them.
+fn picture() -> Vec<u8> {
+    [b"GIF89a".as_slice(), &[b'.'; 100]].concat()
+}
+
 impl WebAccess for FakeWeb {
     fn fetch(&self, url: &str, _: Duration) -> Result<FetchedPage, WebFault> {
         self.requests.lock().unwrap().push(url.to_owned());
@@ -32,8 +44,19 @@ impl WebAccess for FakeWeb {
             |kind, text: &str| FetchedPage { url: format!("https://a.example/{path}"), kind, text: text.to_owned() };
         match path {
             "slate" => Ok(page(PageKind::Html, self.page.lock().unwrap().as_deref().unwrap_or(SLATE))),
+            "gallery" => Ok(page(PageKind::Html, GALLERY)),
             "tiles.md" => Ok(page(PageKind::Text, "# Tiles\n\nClay.\n")),
             _ => Err(WebFault::Status { status: 404 }),
+        }
+    }
+
+    fn fetch_picture(&self, url: &str, _: Duration) -> Result<Arc<[u8]>, WebFault> {
+        self.requests.lock().unwrap().push(url.to_owned());
+        match url {
+            "https://a.example/tile.gif" | "https://a.example/tile-again.gif" => Ok(picture().into()),
+            // Says that it is a picture, and is not.
+            "https://a.example/trap.png" => Ok(b"<svg><script>alert(1)</script></svg>".to_vec().into()),
+            _ => Err(WebFault::HostNotAllowed { host: "b.example".to_owned() }),
         }
     }
 

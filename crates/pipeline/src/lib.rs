@@ -19,6 +19,7 @@ mod invocation;
 mod linked_places;
 mod owner_review;
 mod principal;
+mod recipe_approval;
 mod recipe_steps;
 mod repetition;
 mod rule_files;
@@ -57,6 +58,8 @@ pub use invocation::{
 };
 pub use owner_review::{Amendment, AmendmentProblem, ChangePreview, OwnerReview};
 pub use principal::{Caller, CallerStanding, Grant, GrantLookup, Principal, PromptNews};
+pub use recipe_approval::RecipeDecision;
+pub use recipe_steps::LONGEST_RUN;
 pub use repetition::RepetitionLimits;
 pub use rule_files::RuleFilesInForce;
 pub use vaults::{ServedVault, ServedVaults};

@@ -10,13 +10,13 @@ use lapidary_tools::{
     Interruption, Planned, PlannedChange, Reason, StepCalls, StepsOutcome, StepsPlan, ToolAnswer, ToolSpec, bug,
     clipped,
     quote::{Prose, quoted},
-    recipes::{StepUse, approved_hash, definition_in, step_use},
+    recipes::{StepUse, step_use},
 };
-use lapidary_vault::{Change, ChangeSet, Scope, VaultPath, View};
+use lapidary_vault::{ChangeSet, Scope, View};
 use serde_json::{Map, Value, json};
 
 use crate::{
-    RuleDecision, ServedVault, batch,
+    RuleDecision, batch,
     call_bounds::is_bound,
     execution::Execution,
     stages::{active_note, check, find, judge},
@@ -24,8 +24,8 @@ use crate::{
 
 /// The tool that runs all recipes.
 const RECIPE_RUN: &str = "recipe_run";
-/// No run takes longer, whatever a call may.
-const LONGEST: Duration = Duration::from_secs(60);
+/// No run of a user takes longer, whatever a call may.
+pub const LONGEST_RUN: Duration = Duration::from_secs(60);
 /// What one expression may do.
 const EXPRESSION_STEPS: u64 = 20_000_000;
 const EXPRESSION_BYTES: u64 = 32 << 20;
@@ -85,6 +85,8 @@ struct StepRun<'r, 'c, 'a> {
     overlay: Option<View>,
     changes: ChangeSet,
     specs: Vec<&'a ToolSpec>,
+    /// Steps whose results are only the first part of what there is.
+    cut: Vec<String>,
 }
 
 /// All steps as one change, with the tools involved.
@@ -120,13 +122,14 @@ pub(crate) fn plan<'a>(
         overlay: None,
         changes: ChangeSet::default(),
         specs: Vec::new(),
+        cut: Vec::new(),
     };
     let answered = run.all(&recipe, values, &mut calls);
-    let StepRun { changes, specs, .. } = run;
+    let StepRun { changes, specs, cut, .. } = run;
     // Also for a run that fails: the log says how far it came.
     execution.ran.calls.clone_from(&calls);
     let answer = answered?;
-    let outcome = StepsOutcome { name, dry_run, answer, calls, files: changes.changes.len() };
+    let outcome = StepsOutcome { name, dry_run, answer, calls, files: changes.changes.len(), cut };
     let draft = Box::new(StepsDraft(Some(finish(outcome, execution.offered()))));
     // A run that only reads has nothing to show.
     let dry_run = dry_run && !changes.is_empty();
@@ -179,8 +182,9 @@ impl<'a> StepRun<'_, '_, 'a> {
         calls: &mut Vec<StepCalls>,
     ) -> Result<Option<Value>, Reason> {
         self.context.check()?;
-        if self.execution.started.elapsed() > LONGEST {
-            return Err(Reason::Interrupted(Interruption::Deadline { allowed: LONGEST }));
+        let allowed = self.execution.setup().limits.run_time;
+        if self.execution.started.elapsed() > allowed {
+            return Err(Reason::Interrupted(Interruption::Deadline { allowed }));
         }
         let fault = |fault: RecipeFault| stopped(Some(index), fault, self.context);
         if !values.wants(step, expressions).map_err(fault)? {
@@ -192,8 +196,8 @@ impl<'a> StepRun<'_, '_, 'a> {
             reason => Reason::InStep { list: "steps", index, reason: Box::new(reason) },
         };
         let entry = find::named_tool(self.execution.profile(), &step.tool).map_err(in_step)?;
-        let is_path = |pointer: &str| entry.spec.declaration.paths.iter().any(|path| path.pointer == pointer);
-        let mut arguments = values.arguments(step, &is_path, expressions).map_err(fault)?;
+        let languages = |pointer: &str, beside: &dyn Fn(&str) -> Option<Value>| entry.spec.language_at(pointer, beside);
+        let mut arguments = values.arguments(step, &languages, expressions).map_err(fault)?;
         write_out(&entry.spec, &mut arguments);
         match calls.iter_mut().find(|made| made.tool == entry.spec.name()) {
             Some(made) => made.calls += 1,
@@ -204,7 +208,11 @@ impl<'a> StepRun<'_, '_, 'a> {
             Some(StepUse::Write) if self.may_write => self.write(entry, arguments),
             _ => Err(Reason::NotInBatch { tool: entry.spec.name().to_owned() }),
         };
-        result.map(|result| Some(Value::Object(result))).map_err(in_step)
+        let result = result.map_err(in_step)?;
+        if is_cut(&result) && !self.cut.contains(&step.id) {
+            self.cut.push(step.id.clone());
+        }
+        Ok(Some(Value::Object(result)))
     }
 
     /// A call that reads, under the rules about reading.
@@ -246,9 +254,7 @@ impl<'a> StepRun<'_, '_, 'a> {
             called: None,
             shows_content: self.shows_content,
         })?;
-        if !planned.is_empty() {
-            self.overlay = Some(now.with(&planned));
-        }
+        self.overlay = batch::planned_on(self.view, self.overlay.take(), &planned);
         self.involve(entry);
         Ok(result.output)
     }
@@ -260,6 +266,16 @@ impl<'a> StepRun<'_, '_, 'a> {
             self.specs.push(&entry.spec);
         }
     }
+}
+
+/// Whether an answer says that there is more: by a place to go on from, or in words.
+fn is_cut(result: &Map<String, Value>) -> bool {
+    let says = |fields: &Map<String, Value>| {
+        let goes_on = ["nextCursor", "nextOffset"].iter().any(|key| fields.get(*key).is_some_and(|at| !at.is_null()));
+        goes_on || fields.get("truncated") == Some(&Value::Bool(true))
+    };
+    // Some have their page in a field of its own.
+    says(result) || result.get("result").and_then(Value::as_object).is_some_and(says)
 }
 
 /// Numbers where the tool takes a text: a template gives the value as it is, and has no quotes to say otherwise.
@@ -287,42 +303,13 @@ fn stopped(step: Option<usize>, fault: RecipeFault, context: &Context<'_>) -> Re
             Prose::ours(format_args!("the list has {count} items, and a step runs for at most {MOST_ITEMS}"))
         }
         RecipeFault::TooLarge => "the results of the steps are too large".into(),
-        RecipeFault::LeavesFolder { argument, value } => Prose::ours(format_args!(
-            "{} would put {} into a path, which has to be a single name there",
-            quoted(&argument),
-            quoted(&clipped(&value))
-        )),
+        RecipeFault::Unfit { argument, value, problem } => {
+            Prose::ours(format_args!("{} would be given {}, {problem}", quoted(&argument), quoted(&clipped(&value))))
+        }
         RecipeFault::Halt(_) => match context.check() {
             Err(ended) => return ended,
             Ok(()) => "an expression takes too long".into(),
         },
     };
     Reason::RecipeStopped { step, problem }
-}
-
-/// Records what a person has just approved: the recipes that this change makes, under their names. Says what went wrong.
-pub(crate) fn keep_approvals(served: &ServedVault, folder: Option<&VaultPath>, changes: &ChangeSet) -> Option<String> {
-    let folder = folder?;
-    let name_of = |path: &VaultPath| {
-        let is_there = path.folder().is_some_and(|found| found == *folder);
-        path.name().strip_suffix(".md").filter(|_| is_there).and_then(RecipeName::parse)
-    };
-    let mut failed = None;
-    for change in &changes.changes {
-        let Some(name) = name_of(change.path()) else { continue };
-        let kept = match change {
-            Change::Create { content, .. } | Change::Write { content, .. } => match definition_in(content.bytes()) {
-                Some(definition) => served.recipes.approve(name.as_str(), approved_hash(&name, &definition)),
-                None => continue,
-            },
-            Change::Trash { .. } | Change::Delete { .. } => served.recipes.disable(name.as_str()).map(|_| ()),
-            _ => continue,
-        };
-        if let Err(error) = kept {
-            tracing::warn!("the approval of a recipe cannot be kept: {error}");
-            failed =
-                Some(format!("The approval could not be kept, so it is disabled: `lapidary recipes approve {name}`."));
-        }
-    }
-    failed
 }

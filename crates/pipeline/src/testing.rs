@@ -52,6 +52,7 @@ pub(crate) struct TestSetup {
     pub(crate) max_reply_bytes: u64,
     pub(crate) memory_bytes: u64,
     pub(crate) scan: ScanLimits,
+    pub(crate) run_time: Duration,
     pub(crate) app: Option<Arc<FakeApp>>,
     pub(crate) web: Option<Arc<FakeWeb>>,
     pub(crate) servers: Option<Arc<FakeServers>>,
@@ -78,6 +79,8 @@ impl Default for TestSetup {
             max_reply_bytes: 1 << 20,
             memory_bytes: 1 << 28,
             scan: ScanLimits::default(),
+            // Longer than for users: tests run on busy machines.
+            run_time: Duration::from_secs(600),
             app: None,
             web: None,
             servers: None,
@@ -145,7 +148,8 @@ impl TestSetup {
                 max_change_bytes: self.max_change_bytes,
                 max_reply_bytes: self.max_reply_bytes,
                 memory_bytes: self.memory_bytes,
-                deadline: Duration::from_secs(60),
+                deadline: Duration::from_secs(300),
+                run_time: self.run_time,
                 answer_within: Duration::from_secs(60),
                 repetition: RepetitionLimits {
                     noticed: self.notices_repetition,

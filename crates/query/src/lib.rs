@@ -48,9 +48,9 @@ pub use row::{
     property_tag_texts,
 };
 pub use search::{
-    AnswerBounds, Answers, FuzzyWord, KeptWord, LeafResolver, Lexicon, PathFilter, PropertyFilter, QueryLeaf,
-    QueryNode, QueryPiece, QueryStarts, SearchQuery, TaskState, TextFilter, TextUnit, Token, Words, evaluate, folded,
-    has_tag, holds, search_tokens, search_words, word_forms,
+    AnswerBounds, Answers, FuzzyWord, KeptWord, LeafResolver, Lexicon, PageRange, PathFilter, PropertyFilter,
+    QueryLeaf, QueryNode, QueryPiece, QueryStarts, SearchQuery, TaskState, TextFilter, TextUnit, Token, Words,
+    evaluate, folded, has_tag, holds, search_tokens, search_words, word_forms,
 };
 pub use simple::{SimpleMatches, SimpleQuery};
 pub use source::{

@@ -55,6 +55,8 @@ pub enum QueryNode {
     /// Has this tag or one below it; folded, without `#`.
     Tag(String),
     Property(PropertyFilter),
+    /// On one of these pages of a document.
+    Page(PageRange),
     /// All of it in one piece of the note.
     Within(QueryPiece, Box<QueryNode>),
 }
@@ -109,6 +111,30 @@ impl PathFilter {
             Self::PathMatches(pattern) => pattern.is_match(path) == Ok(true),
             Self::NameMatches(pattern) => pattern.is_match(name) == Ok(true),
         }
+    }
+}
+
+/// Pages of a document: `3`, `3-5` or `3-`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PageRange {
+    pub first: u32,
+    pub last: u32,
+}
+
+impl PageRange {
+    /// `None` if it is not a range.
+    pub fn parse(text: &str) -> Option<Self> {
+        let number = |text: &str| text.trim().parse::<u32>().ok();
+        let (first, last) = match text.split_once(['-', '–']) {
+            Some((first, "")) => (number(first)?, u32::MAX),
+            Some((first, last)) => (number(first)?, number(last)?),
+            None => (number(text)?, number(text)?),
+        };
+        (first > 0 && first <= last).then_some(Self { first, last })
+    }
+
+    pub fn holds(self, page: u32) -> bool {
+        (self.first..=self.last).contains(&page)
     }
 }
 
@@ -281,6 +307,7 @@ fn asks_for_words(node: &QueryNode) -> bool {
         | QueryNode::Path(_)
         | QueryNode::Tag(_)
         | QueryNode::Property(_)
+        | QueryNode::Page(_)
         | QueryNode::Within(..) => false,
     }
 }
@@ -295,6 +322,7 @@ fn is_free(node: &QueryNode) -> bool {
         | QueryNode::Path(_)
         | QueryNode::Tag(_)
         | QueryNode::Property(_)
+        | QueryNode::Page(_)
         | QueryNode::Within(..) => false,
     }
 }
@@ -333,7 +361,7 @@ impl QueryNode {
             Self::Within(_, node) => node.wanted(found),
             Self::Words(words) => found.push(words),
             // Conditions have no words to be highlighted or corrected.
-            Self::Not(_) | Self::Text(_) | Self::Path(_) | Self::Tag(_) | Self::Property(_) => {}
+            Self::Not(_) | Self::Text(_) | Self::Path(_) | Self::Tag(_) | Self::Property(_) | Self::Page(_) => {}
         }
     }
 }

@@ -8,12 +8,14 @@ mod recipe_arguments;
 mod recipe_definition;
 mod recipe_name;
 mod recipe_values;
+mod text_language;
 mod value_template;
 
 pub use recipe_arguments::ArgumentFault;
 pub use recipe_definition::{ParameterKind, Recipe, RecipeParameter, RecipeProblem, RecipeStep, recipe_block};
 pub use recipe_name::{RecipeName, is_recipe_name};
 pub use recipe_values::{RecipeFault, RecipeValues};
+pub use text_language::{TextArgument, TextLanguage, TextLanguages};
 pub use value_template::{TemplateShape, ValueTemplate};
 
 /// Steps of a recipe.

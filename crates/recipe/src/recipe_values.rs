@@ -5,7 +5,8 @@ use lapidary_query::{QueryContext, QueryHalt};
 use serde_json::{Map, Value};
 
 use crate::{
-    MOST_ITEMS, MOST_RESULT_BYTES, RecipeStep,
+    MOST_ITEMS, MOST_RESULT_BYTES, RecipeStep, TextLanguage, TextLanguages,
+    text_language::TextWriter,
     value_template::{TemplateExpression, TemplatePart, ValueTemplate},
 };
 
@@ -38,10 +39,11 @@ pub enum RecipeFault {
     },
     /// All results together.
     TooLarge,
-    /// A value in the middle of a path has a slash in it, or is `..`: the recipe decides about folders, not the value.
-    LeavesFolder {
+    /// A value cannot be where the recipe puts it: in the middle of a path it has a slash, or in a query a meaning of its own.
+    Unfit {
         argument: String,
         value: String,
+        problem: &'static str,
     },
     /// The limits of expressions, or the end of the call.
     Halt(QueryHalt),
@@ -82,45 +84,59 @@ impl RecipeValues {
         condition.expression.is_true(&self.bindings, context).map_err(|fault| in_expression(condition, fault))
     }
 
-    /// The arguments of a step. `is_path` says which of them are paths, by pointer.
+    /// The arguments of a step. `languages` says how the tool reads them.
     pub fn arguments(
         &self,
         step: &RecipeStep,
-        is_path: &dyn Fn(&str) -> bool,
+        languages: &TextLanguages<'_>,
         context: &QueryContext<'_>,
     ) -> Result<Map<String, Value>, RecipeFault> {
-        let field = |(name, template): &(String, ValueTemplate)| {
-            Ok((name.clone(), self.filled(template, &format!("/{name}"), is_path, context)?))
-        };
-        step.arguments.iter().map(field).collect()
+        self.fields(&step.arguments, "", languages, context)
     }
 
     /// The value of a template that is not an argument.
     pub fn filled_in(&self, template: &ValueTemplate, context: &QueryContext<'_>) -> Result<Value, RecipeFault> {
-        self.filled(template, "", &|_| false, context)
+        self.filled(template, "", TextLanguage::Plain, &|_, _| TextLanguage::Plain, context)
+    }
+
+    fn fields(
+        &self,
+        fields: &[(String, ValueTemplate)],
+        pointer: &str,
+        languages: &TextLanguages<'_>,
+        context: &QueryContext<'_>,
+    ) -> Result<Map<String, Value>, RecipeFault> {
+        // How an argument is read may depend on one beside it, such as a mode.
+        let beside = |name: &str| {
+            let (_, template) = fields.iter().find(|(field, _)| field == name)?;
+            self.filled_in(template, context).ok()
+        };
+        let field = |(name, template): &(String, ValueTemplate)| {
+            let pointer = format!("{pointer}/{name}");
+            let language = languages(&pointer, &beside);
+            Ok((name.clone(), self.filled(template, &pointer, language, languages, context)?))
+        };
+        fields.iter().map(field).collect()
     }
 
     fn filled(
         &self,
         template: &ValueTemplate,
         pointer: &str,
-        is_path: &dyn Fn(&str) -> bool,
+        language: TextLanguage,
+        languages: &TextLanguages<'_>,
         context: &QueryContext<'_>,
     ) -> Result<Value, RecipeFault> {
         match template {
             ValueTemplate::Literal(value) => Ok(value.clone()),
             ValueTemplate::Whole(whole) => self.evaluated(whole, context),
-            ValueTemplate::Mixed(parts) => self.text(parts, pointer, is_path(pointer), context).map(Value::String),
+            ValueTemplate::Mixed(parts) => self.text(parts, pointer, language, context).map(Value::String),
             ValueTemplate::List(items) => {
-                // Declarations have no pointers into lists.
-                items.iter().map(|item| self.filled(item, "", is_path, context)).collect()
+                let pointer = format!("{pointer}/*");
+                let language = languages(&pointer, &|_| None);
+                items.iter().map(|item| self.filled(item, &pointer, language, languages, context)).collect()
             }
-            ValueTemplate::Object(fields) => {
-                let field = |(name, field): &(String, ValueTemplate)| {
-                    Ok((name.clone(), self.filled(field, &format!("{pointer}/{name}"), is_path, context)?))
-                };
-                fields.iter().map(field).collect::<Result<Map<_, _>, _>>().map(Value::Object)
-            }
+            ValueTemplate::Object(fields) => self.fields(fields, pointer, languages, context).map(Value::Object),
         }
     }
 
@@ -128,29 +144,39 @@ impl RecipeValues {
         &self,
         parts: &[TemplatePart],
         pointer: &str,
-        is_path: bool,
+        language: TextLanguage,
         context: &QueryContext<'_>,
     ) -> Result<String, RecipeFault> {
-        let mut text = String::new();
-        for (at, part) in parts.iter().enumerate() {
+        let fixed = parts.iter().filter_map(|part| match part {
+            TemplatePart::Text(fixed) => Some(fixed.as_str()),
+            TemplatePart::Inserted(_) => None,
+        });
+        let mut writer = TextWriter::new(language, &fixed.collect::<String>());
+        for part in parts {
             match part {
-                TemplatePart::Text(fixed) => text += fixed,
+                TemplatePart::Text(fixed) => writer.write(fixed),
                 TemplatePart::Inserted(inserted) => {
-                    let value = inserted.expression.text(&self.bindings, context);
-                    let value = value.map_err(|fault| in_expression(inserted, fault))?;
-                    // What a path begins with may be a folder; whatever comes later is one name, or a part of one.
-                    if is_path && at > 0 && leaves_folder(&value) {
+                    let (value, put) = if writer.wants_value() {
+                        let value = self.evaluated(inserted, context)?;
+                        let put = writer.insert_value(&value);
+                        (value.as_str().map_or_else(|| value.to_string(), str::to_owned), put)
+                    } else {
+                        let value = inserted.expression.text(&self.bindings, context);
+                        let value = value.map_err(|fault| in_expression(inserted, fault))?;
+                        let put = writer.insert(&value);
+                        (value, put)
+                    };
+                    put.map_err(|problem| {
                         let argument = pointer.trim_start_matches('/').to_owned();
-                        return Err(RecipeFault::LeavesFolder { argument, value });
-                    }
-                    text += &value;
+                        RecipeFault::Unfit { argument, value, problem }
+                    })?;
                 }
             }
-            if text.len() > MOST_RESULT_BYTES {
+            if writer.len() > MOST_RESULT_BYTES {
                 return Err(RecipeFault::TooLarge);
             }
         }
-        Ok(text)
+        Ok(writer.finish())
     }
 
     fn evaluated(&self, template: &TemplateExpression, context: &QueryContext<'_>) -> Result<Value, RecipeFault> {
@@ -169,10 +195,6 @@ fn plain(value: &Value) -> Value {
         },
         other => other.clone(),
     }
-}
-
-fn leaves_folder(value: &str) -> bool {
-    value.contains(['/', '\\', '\0']) || matches!(value.trim(), "." | "..")
 }
 
 fn in_expression(template: &TemplateExpression, fault: JsonFault) -> RecipeFault {

@@ -83,10 +83,12 @@ impl RankedSearch<'_> {
 
     /// The one that was changed later comes first, then the one whose path does.
     pub(super) fn newer(&self, a: usize, b: usize) -> Ordering {
+        let pages = a.cmp(&b);
         let ((ours, a), (theirs, b)) = (self.corpus.place(a), self.corpus.place(b));
         let (ours, theirs) = (&ours.segment, &theirs.segment);
         let (before, after) = (ours.modified(a), theirs.modified(b));
-        after.cmp(&before).then_with(|| ours.path(a).cmp(theirs.path(b)))
+        // Of the pages of one document, the first.
+        after.cmp(&before).then_with(|| ours.path(a).cmp(theirs.path(b))).then(pages)
     }
 }
 

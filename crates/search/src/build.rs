@@ -11,7 +11,7 @@ use super::{
     postings::PostingsWriter,
     segment::{IndexedDocument, Segment, SegmentWriter},
 };
-use crate::{Digest, FileStamp, VaultPath};
+use crate::{Digest, DocumentPart, FileStamp, VaultPath};
 
 /// The distance between parts that no phrase spans.
 pub(super) const GAP: u32 = 2;
@@ -119,6 +119,31 @@ impl SegmentBuilder {
             position += 1;
         });
         self.writer.document(path.as_str(), &document, &lines.finish(properties));
+        self.documents += 1;
+    }
+
+    /// A page of a document. Its name, and the title of the document, are those of each page.
+    pub(super) fn add_page(&mut self, path: &VaultPath, stamp: FileStamp, title: Option<&str>, part: &DocumentPart) {
+        let mut document = IndexedDocument { stamp, ..IndexedDocument::default() };
+        let mut position = 0;
+        let name = path.name().rsplit_once('.').map_or(path.name(), |(stem, _)| stem);
+        document.name = self.words(name, DocumentField::Name, &mut position);
+        for other in title.into_iter().chain(part.label.as_deref()) {
+            self.words(other, DocumentField::Alias, &mut position);
+        }
+        if let Some(folder) = path.folder() {
+            self.words(folder.as_str(), DocumentField::Folder, &mut position);
+        }
+        position += GAP;
+        document.text_from = position;
+        let mut lines = LineWriter::new(&part.text, Vec::new());
+        search_tokens(&part.text, |token| {
+            lines.word(token.start);
+            document.body += 1;
+            self.word(token.term, DocumentField::Body, position);
+            position += 1;
+        });
+        self.writer.document(path.as_str(), &document, &lines.finish(0));
         self.documents += 1;
     }
 

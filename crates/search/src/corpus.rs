@@ -17,6 +17,17 @@ pub(super) struct ReadableCorpus<'i> {
     pub(super) readable: Arc<ReadableCounts>,
     /// Whether these are all that the caller may read, so that a word that is not here is nowhere.
     pub(super) whole: bool,
+    /// How the words of the query are spelt elsewhere, by their numbers.
+    pub(super) spellings: Vec<KnownSpelling>,
+}
+
+/// What another corpus says of a word.
+#[derive(Clone, Debug, Default)]
+pub(super) struct KnownSpelling {
+    /// It has the word, which is therefore not misspelt.
+    pub(super) is_word: bool,
+    /// Or these, which were probably meant.
+    pub(super) meant: Vec<String>,
 }
 
 /// Counts over the documents that a caller may read. Valid as long as neither the notes nor the rules change.
@@ -65,7 +76,7 @@ impl ReadableCounts {
 
 impl<'i> ReadableCorpus<'i> {
     pub(super) fn new(index: &'i WordIndex, readable: Arc<ReadableCounts>) -> Self {
-        Self { index, readable, whole: true }
+        Self { index, readable, whole: true, spellings: Vec::new() }
     }
 
     /// For documents that are only some of those that the caller may read.
@@ -93,7 +104,17 @@ impl<'i> ReadableCorpus<'i> {
         (&self.index.parts[part], document - self.readable.bases[part])
     }
 
-    /// The number of the document of a file.
+    /// The same with what is known of the spelling of its words.
+    pub(super) fn spelt(self, spellings: Vec<KnownSpelling>) -> Self {
+        Self { spellings, ..self }
+    }
+
+    /// Which of the documents of its file a document is, from 0.
+    pub(super) fn ordinal(&self, document: usize) -> Option<usize> {
+        document.checked_sub(self.number(self.file(document)?)?)
+    }
+
+    /// The number of the document of a file, or of its first page.
     pub(super) fn number(&self, id: FileId) -> Option<usize> {
         let (part, document) = self.index.place(id)?;
         Some(self.readable.bases.get(part)? + document)

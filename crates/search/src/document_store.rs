@@ -1,9 +1,15 @@
 //! Keeps the text of documents: by content, failures too, so that every file is read once.
 
-use std::sync::Arc;
+use std::{
+    collections::HashMap,
+    sync::{Arc, OnceLock},
+};
 
 use lapidary_note::ContentHash;
-use lapidary_store::posix::DocumentCache;
+use lapidary_store::{
+    FileStamp, VaultPath,
+    posix::{DocumentCache, KnownContent},
+};
 use parking_lot::Mutex;
 
 use crate::{DecodeFault, DocumentKind, DocumentReader, DocumentText, NoDocumentText};
@@ -14,7 +20,7 @@ const MOST_RECENT_BYTES: usize = 8 << 20;
 /// The texts of the documents of a vault.
 #[derive(Default)]
 pub struct DocumentStore {
-    reader: Option<Arc<dyn DocumentReader>>,
+    reader: OnceLock<Arc<dyn DocumentReader>>,
     cache: Option<DocumentCache>,
     /// Those that were used last, latest first.
     recent: Mutex<Vec<(DocumentKey, ReadOutcome)>>,
@@ -43,14 +49,42 @@ fn bytes_of(outcome: &ReadOutcome) -> usize {
 }
 
 impl DocumentStore {
-    pub fn new(reader: Option<Arc<dyn DocumentReader>>, cache: Option<DocumentCache>) -> Self {
-        Self { reader, cache, recent: Mutex::default() }
+    pub fn new(cache: Option<DocumentCache>) -> Self {
+        Self { reader: OnceLock::new(), cache, recent: Mutex::default() }
     }
 
-    /// The same with a reader.
-    #[must_use]
-    pub fn with_reader(self, reader: Arc<dyn DocumentReader>) -> Self {
-        Self { reader: Some(reader), ..self }
+    /// Sets who reads, once and before anything is read.
+    pub fn choose(&self, reader: Arc<dyn DocumentReader>) {
+        self.reader.get_or_init(|| reader);
+    }
+
+    /// Whether documents can be read.
+    pub(crate) fn has_reader(&self) -> bool {
+        self.reader.get().is_some()
+    }
+
+    /// Of its reader.
+    pub(crate) fn version(&self) -> Option<u32> {
+        self.reader.get().map(|reader| reader.version())
+    }
+
+    /// What files held when they were last read, by their paths.
+    pub(crate) fn remembered(&self) -> HashMap<String, (FileStamp, ContentHash)> {
+        // A cache that cannot be read is none.
+        let known = self.cache.as_ref().and_then(|cache| cache.remembered().ok()).unwrap_or_default();
+        known.into_iter().map(|KnownContent { path, stamp, hash }| (path, (stamp, hash))).collect()
+    }
+
+    /// Remembers what files held, for the next start.
+    pub(crate) fn remember(&self, files: &[(VaultPath, FileStamp, ContentHash)]) {
+        let known =
+            files.iter().map(|(path, stamp, hash)| KnownContent { path: path.to_string(), stamp: *stamp, hash: *hash });
+        let known: Vec<KnownContent> = known.collect();
+        if let Some(cache) = self.cache.as_ref().filter(|_| !known.is_empty())
+            && let Err(error) = cache.remember(&known)
+        {
+            tracing::debug!(%error, "what documents hold cannot be remembered");
+        }
     }
 
     /// What is known of a document; `None` if it has not been read.
@@ -66,7 +100,7 @@ impl DocumentStore {
         if let Some(kept) = recent {
             return Some(kept.map_err(NoDocumentText::Fault));
         }
-        let version = self.reader.as_ref()?.version();
+        let version = self.reader.get()?.version();
         // A cache that cannot be read is none.
         let kept = self.cache.as_ref()?.find(&key.written(), version).ok()??;
         let kept: Result<DocumentText, DecodeFault> = serde_json::from_slice(&kept).ok()?;
@@ -85,7 +119,7 @@ impl DocumentStore {
         if let Some(known) = self.known(key) {
             return known;
         }
-        let reader = self.reader.as_ref().ok_or(NoDocumentText::Fault(DecodeFault::Unavailable))?;
+        let reader = self.reader.get().ok_or(NoDocumentText::Fault(DecodeFault::Unavailable))?;
         let kept = match reader.read(key.kind, bytes, go_on) {
             Ok(text) => Ok(Arc::new(text)),
             // A computer that is busy now may have time later.
@@ -176,8 +210,9 @@ mod tests {
         let vault = tempfile::tempdir().unwrap();
         let state = Arc::new(StateFolder::new(folder.path().to_owned(), vault.path().to_owned()));
         let store = |reader: &Arc<CountingReader>| {
-            let cache = DocumentCache::new(Arc::clone(&state));
-            DocumentStore::new(Some(Arc::<CountingReader>::clone(reader)), Some(cache))
+            let store = DocumentStore::new(Some(DocumentCache::new(Arc::clone(&state))));
+            store.choose(Arc::<CountingReader>::clone(reader));
+            store
         };
         let reader = Arc::new(CountingReader::default());
         // The second one is another process.
@@ -202,7 +237,8 @@ mod tests {
     #[test]
     fn a_busy_computer_is_no_fault_of_the_document() {
         let reader = Arc::new(CountingReader::default());
-        let store = DocumentStore::new(Some(Arc::<CountingReader>::clone(&reader)), None);
+        let store = DocumentStore::new(None);
+        store.choose(Arc::<CountingReader>::clone(&reader));
         for _ in 0..2 {
             store.text(&key(b"."), b".", &|| true).unwrap_err();
         }

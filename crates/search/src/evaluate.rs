@@ -16,7 +16,13 @@ use lapidary_query::{
 };
 use rayon::prelude::*;
 
-use super::{bits::DocumentSet, corpus::ReadableCorpus, shown::with_shown, weigh::TermScores};
+use super::{
+    bits::DocumentSet,
+    corpus::{KnownSpelling, ReadableCorpus},
+    documents::ReadableDocuments,
+    shown::with_shown,
+    weigh::TermScores,
+};
 use crate::{Digest, IndexError, NoteFilter};
 
 pub(super) struct RankedSearch<'s> {
@@ -25,6 +31,8 @@ pub(super) struct RankedSearch<'s> {
     /// By the numbers of the words.
     scores: Vec<Option<TermScores>>,
     pub(super) files: &'s VisibleFiles,
+    /// If its corpus is made of pages of documents, and not of notes.
+    pub(super) documents: Option<&'s ReadableDocuments<'s>>,
     pub(super) go_on: GoOn<'s>,
     /// An expression gave up on a note.
     pub(super) undecided: AtomicBool,
@@ -39,10 +47,28 @@ impl<'s> RankedSearch<'s> {
         files: &'s VisibleFiles,
         go_on: GoOn<'s>,
     ) -> Self {
-        let mut search =
-            Self { corpus, query, scores: Vec::new(), files, go_on, undecided: AtomicBool::new(false), within: None };
+        let mut search = Self {
+            corpus,
+            query,
+            scores: Vec::new(),
+            files,
+            documents: None,
+            go_on,
+            undecided: AtomicBool::new(false),
+            within: None,
+        };
         search.weigh();
         search
+    }
+
+    /// The same over pages of documents.
+    pub(super) fn of_pages(
+        corpus: ReadableCorpus<'s>,
+        query: SearchQuery,
+        documents: &'s ReadableDocuments<'s>,
+        go_on: GoOn<'s>,
+    ) -> Self {
+        Self { documents: Some(documents), ..Self::new(corpus, query, documents.files, go_on) }
     }
 
     /// Requires only some of the words instead of all. `false` if that would change nothing.
@@ -78,6 +104,26 @@ impl<'s> RankedSearch<'s> {
         self.scores.get(words.number)?.as_ref()
     }
 
+    /// What the words of the query weigh, together.
+    pub(super) fn rarity(&self) -> f64 {
+        self.query
+            .wanted()
+            .into_iter()
+            .filter_map(|words| self.scores(words))
+            .map(|scores| f64::from(scores.rarity))
+            .sum()
+    }
+
+    /// How the words of the query are spelt here, by their numbers.
+    pub(super) fn spellings(&self) -> Vec<KnownSpelling> {
+        let spelling = |scores: &Option<TermScores>| {
+            let Some(scores) = scores else { return KnownSpelling::default() };
+            let is_word = scores.corrected == 0 && !scores.documents.is_empty();
+            KnownSpelling { is_word, meant: scores.variants[..scores.corrected].to_vec() }
+        };
+        self.scores.iter().map(spelling).collect()
+    }
+
     /// Searches only among the notes that a filter accepts.
     pub(super) fn narrow(&mut self, filter: &NoteFilter<'_>) -> Result<(), IndexError> {
         if filter.is_open() {
@@ -85,7 +131,7 @@ impl<'s> RankedSearch<'s> {
         }
         let tags: Vec<String> =
             filter.tags.iter().map(|tag| folded(tag.trim_matches(|c| matches!(c, '#' | '/')))).collect();
-        let fits = |state: &Arc<FileState>| {
+        let fits = |_: usize, state: &Arc<FileState>| {
             filter.folder.is_none_or(|folder| state.path.is_within(folder))
                 && filter.since.is_none_or(|since| state.stat.modified() >= since)
                 && tags.iter().all(|tag| has_tag(&self.row(state), tag))
@@ -117,11 +163,11 @@ impl<'s> RankedSearch<'s> {
         FileRow::new(self.files, state)
     }
 
-    fn holds_text(&self, filter: &TextFilter, state: &FileState) -> bool {
+    fn holds_text(&self, filter: &TextFilter, document: usize, state: &Arc<FileState>) -> bool {
         // The path is searched with the text, unless the query is about the content alone.
         (!filter.content && surely_matches(&filter.pattern, without_ending(state.path.as_str())))
             // Only now is the file read, and only if the path has not decided.
-            || self.with_text(state, |text| self.decides(&filter.pattern, text)).unwrap_or(false)
+            || self.with_text(document, state, |text| self.decides(&filter.pattern, text)).unwrap_or(false)
     }
 
     /// Those with one piece that matches a part of the query.
@@ -134,7 +180,7 @@ impl<'s> RankedSearch<'s> {
         if let Some(found) = self.in_one_unit(piece, node, &possible) {
             return found;
         }
-        self.keep(&possible, |state| self.in_one_piece(&self.row(state), state, piece, node))
+        self.keep(&possible, |document, state| self.in_one_piece(&self.row(state), document, state, piece, node))
     }
 
     /// An undecided match is not claimed, but reported.
@@ -156,7 +202,7 @@ impl<'s> RankedSearch<'s> {
     fn keep(
         &self,
         within: &DocumentSet,
-        fits: impl Fn(&Arc<FileState>) -> bool + Sync,
+        fits: impl Fn(usize, &Arc<FileState>) -> bool + Sync,
     ) -> Result<DocumentSet, IndexError> {
         let documents: Vec<usize> = within.iter().collect();
         // The work goes to other threads, and their memory is charged to this call.
@@ -166,7 +212,7 @@ impl<'s> RankedSearch<'s> {
             if !(self.go_on)() {
                 return Err(IndexError::Stopped);
             }
-            Ok(aside.charge(|| self.state(*document).is_some_and(&fits)))
+            Ok(aside.charge(|| self.state(*document).is_some_and(|state| fits(*document, state))))
         };
         let kept: Vec<bool> = documents.par_iter().map(look).collect::<Result<_, _>>()?;
         let mut bits = DocumentSet::none(self.corpus.total());
@@ -174,7 +220,21 @@ impl<'s> RankedSearch<'s> {
         Ok(bits)
     }
 
-    pub(super) fn with_text<T>(&self, state: &FileState, look: impl FnOnce(&str) -> T) -> Option<T> {
+    /// The number of the page that a document of the index is, if it is one.
+    pub(super) fn page(&self, document: usize) -> Option<u32> {
+        let documents = self.documents?;
+        Some(documents.index.part_of(document, &self.corpus)?.number)
+    }
+
+    pub(super) fn with_text<T>(
+        &self,
+        document: usize,
+        state: &Arc<FileState>,
+        look: impl FnOnce(&str) -> T,
+    ) -> Option<T> {
+        if let Some(documents) = self.documents {
+            return documents.with_page(self.corpus.ordinal(document)?, state, self.go_on, |part| look(&part.text));
+        }
         let text = self.files.source().text(state)?;
         Some(with_shown(&state.path, &text, look))
     }
@@ -204,10 +264,13 @@ impl LeafResolver for RankedSearch<'_> {
         }
         match leaf {
             QueryLeaf::Words(words) => Ok(self.holding(words, within)),
-            QueryLeaf::Text(filter) => self.keep(within, |state| self.holds_text(filter, state)),
-            QueryLeaf::Path(filter) => self.keep(within, |state| filter.holds(state.path.as_str())),
-            QueryLeaf::Tag(wanted) => self.keep(within, |state| has_tag(&self.row(state), wanted)),
-            QueryLeaf::Property(filter) => self.keep(within, |state| filter.holds(&self.row(state))),
+            QueryLeaf::Text(filter) => self.keep(within, |document, state| self.holds_text(filter, document, state)),
+            QueryLeaf::Path(filter) => self.keep(within, |_, state| filter.holds(state.path.as_str())),
+            QueryLeaf::Tag(wanted) => self.keep(within, |_, state| has_tag(&self.row(state), wanted)),
+            QueryLeaf::Property(filter) => self.keep(within, |_, state| filter.holds(&self.row(state))),
+            QueryLeaf::Page(range) => {
+                self.keep(within, |document, _| self.page(document).is_some_and(|page| range.holds(page)))
+            }
             QueryLeaf::Within(piece, node) => self.in_pieces(piece, node, within),
         }
     }
@@ -237,9 +300,11 @@ impl LeafResolver for InSomePiece<'_> {
                 Ok(AnswerBounds { possible: self.0.holding(words, &within.possible), ..unknown })
             }
             QueryLeaf::Within(_, node) => evaluate(node, within, self),
-            QueryLeaf::Text(_) | QueryLeaf::Path(_) | QueryLeaf::Tag(_) | QueryLeaf::Property(_) => {
-                Ok(AnswerBounds::unknown(within))
-            }
+            QueryLeaf::Text(_)
+            | QueryLeaf::Path(_)
+            | QueryLeaf::Tag(_)
+            | QueryLeaf::Property(_)
+            | QueryLeaf::Page(_) => Ok(AnswerBounds::unknown(within)),
         }
     }
 }
@@ -250,7 +315,11 @@ pub(super) fn put_words<'n>(node: &'n QueryNode, words: &mut Vec<&'n Words>) {
         match leaf {
             QueryLeaf::Words(found) => words.push(found),
             QueryLeaf::Within(_, node) => put_words(node, words),
-            QueryLeaf::Text(_) | QueryLeaf::Path(_) | QueryLeaf::Tag(_) | QueryLeaf::Property(_) => {}
+            QueryLeaf::Text(_)
+            | QueryLeaf::Path(_)
+            | QueryLeaf::Tag(_)
+            | QueryLeaf::Property(_)
+            | QueryLeaf::Page(_) => {}
         }
         // Goes on: all leaves are wanted, not the first that fits.
         false

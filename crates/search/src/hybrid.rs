@@ -3,6 +3,8 @@
 //! Over the union of the best of each list, the share of the best score by words and the place between the lowest and
 //! the highest cosine are added up. Only notes that the caller may read are among them.
 
+use std::cmp::Ordering;
+
 use lapidary_meaning::{Embedding, ModelKind, TextModel};
 use lapidary_query::{QueryNode, SearchQuery, TextUnit, Words, evaluate};
 
@@ -15,11 +17,11 @@ use super::{
 use crate::{IndexError, RankedQuery};
 
 /// How many notes of each list are joined.
-const MOST_JOINED: usize = 50;
+pub(super) const MOST_JOINED: usize = 50;
 /// From this cosine on, and from this share of the highest one, a note is shown that has none of the words. Without it
 /// something would be found for every query.
-const LEAST_COSINE: f32 = 0.15;
-const LEAST_SHARE: f32 = 0.5;
+pub(super) const LEAST_COSINE: f32 = 0.15;
+pub(super) const LEAST_SHARE: f32 = 0.5;
 /// By how much words count less if the best note has only some of them: `coverage` to this power. Words that no note
 /// has all of are probably not those of the note that is meant.
 const COVERAGE_POWER: f64 = 1.5;
@@ -48,6 +50,8 @@ pub(super) struct NearQuery<'q> {
     /// Whether the share of its words that a note has says how far these are to be trusted.
     pub(super) by_coverage: bool,
     pub(super) by: RankedBy,
+    /// Whether the vectors of documents are of another model.
+    pub(super) of_notes_alone: bool,
     /// Whether there is no filter.
     is_everywhere: bool,
 }
@@ -72,8 +76,18 @@ impl<'q> NearQuery<'q> {
             asked,
             by_coverage,
             by,
+            of_notes_alone: false,
             is_everywhere: query.filter.is_open(),
         }
+    }
+
+    pub(super) fn of_notes_alone(self, of_notes_alone: bool) -> Self {
+        Self { of_notes_alone, ..self }
+    }
+
+    /// Whether a note that has none of the words has to fulfil nothing.
+    pub(super) fn is_open(&self) -> bool {
+        self.is_everywhere && matches!(&self.conditions, QueryNode::All(nodes) if nodes.is_empty())
     }
 
     /// How much meaning counts: as measured on judged queries.
@@ -95,7 +109,9 @@ pub(super) struct RankedDocument {
     pub(super) by_words: bool,
     pub(super) near: Option<NearNote>,
     /// How much of the query it has, by weight.
-    coverage: f64,
+    pub(super) coverage: f64,
+    /// Whether it is named by all words, and so comes first.
+    pub(super) named: bool,
 }
 
 impl From<FoundDocument> for RankedDocument {
@@ -106,7 +122,20 @@ impl From<FoundDocument> for RankedDocument {
             by_words: true,
             near: None,
             coverage: 1.0,
+            named: false,
         }
+    }
+}
+
+impl RankedDocument {
+    /// One that has none of the words.
+    pub(super) fn by_meaning(document: usize) -> Self {
+        Self { document, score: 0.0, by_words: false, near: None, coverage: 0.0, named: false }
+    }
+
+    /// The better one comes first.
+    pub(super) fn order(&self, other: &Self) -> Ordering {
+        other.named.cmp(&self.named).then_with(|| other.score.total_cmp(&self.score))
     }
 }
 
@@ -114,6 +143,39 @@ impl From<FoundDocument> for RankedDocument {
 pub(super) struct JoinedDocuments {
     pub(super) total: usize,
     pub(super) page: Vec<RankedDocument>,
+    /// By which documents are placed among them.
+    pub(super) scale: JoinScale,
+}
+
+/// What scores are compared with.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct JoinScale {
+    /// The best score by words.
+    best: f64,
+    /// Of the cosines.
+    lowest: f32,
+    highest: f32,
+}
+
+impl JoinScale {
+    pub(super) fn of(joined: &[RankedDocument]) -> Self {
+        let cosines = || joined.iter().filter_map(|joined| joined.near.as_ref()).map(|near| near.cosine);
+        Self {
+            best: joined.iter().map(|joined| joined.score).fold(0.0, f64::max),
+            lowest: cosines().fold(f32::INFINITY, f32::min),
+            highest: cosines().fold(f32::NEG_INFINITY, f32::max),
+        }
+    }
+
+    /// Another one for what this one does not say.
+    pub(super) fn or(self, other: Self) -> Self {
+        let Self { lowest, highest, .. } = if self.highest < self.lowest { other } else { self };
+        Self { best: if self.best > 0.0 { self.best } else { other.best }, lowest, highest }
+    }
+
+    pub(super) fn highest(self) -> f32 {
+        self.highest.max(0.0)
+    }
 }
 
 impl RankedSearch<'_> {
@@ -134,24 +196,17 @@ impl RankedSearch<'_> {
             documents.iter().map(|document| self.in_both(*document, found, &near)).collect();
         let mut union = DocumentSet::none(self.corpus.total());
         documents.iter().for_each(|document| union.set(*document));
+        let scale = JoinScale::of(&joined);
         if query.by == RankedBy::Hybrid {
-            put_scores(&mut joined, query);
+            put_scores(&mut joined, query, scale);
+            joined.iter_mut().for_each(|joined| joined.named = self.names_all(query, joined));
         } else {
             joined
                 .iter_mut()
                 .for_each(|joined| joined.score = joined.near.as_ref().map_or(0.0, |near| near.cosine.into()));
         }
-        let named: Vec<bool> =
-            joined.iter().map(|joined| query.by == RankedBy::Hybrid && self.names_all(query, joined)).collect();
-        let mut order: Vec<usize> = (0..joined.len()).collect();
-        order.sort_by(|one, other| {
-            let (a, b) = (&joined[*one], &joined[*other]);
-            named[*other]
-                .cmp(&named[*one])
-                .then_with(|| b.score.total_cmp(&a.score))
-                .then_with(|| self.newer(a.document, b.document))
-        });
-        let first: Vec<RankedDocument> = order.into_iter().map(|at| joined[at].clone()).collect();
+        joined.sort_by(|a, b| a.order(b).then_with(|| self.newer(a.document, b.document)));
+        let first = joined;
         // What has the words and is in neither list comes after all of these, by words alone.
         let rest = if query.by == RankedBy::Hybrid {
             found.clone().without(&union)
@@ -166,13 +221,12 @@ impl RankedSearch<'_> {
             let lowest = first.last().map_or(0.0, |last| last.score);
             page.extend(after.into_iter().map(|found| RankedDocument { score: lowest.min(0.0), ..found.into() }));
         }
-        Ok(JoinedDocuments { total, page })
+        Ok(JoinedDocuments { total, page, scale })
     }
 
     /// All notes that fulfil the conditions, by number of the file.
     fn near(&self, query: &NearQuery<'_>) -> Result<Vec<NearNote>, IndexError> {
-        let is_open = matches!(&query.conditions, QueryNode::All(nodes) if nodes.is_empty()) && query.is_everywhere;
-        let fulfilling = match is_open {
+        let fulfilling = match query.is_open() {
             true => None,
             false => Some(evaluate(&query.conditions, self.searched(), self)?),
         };
@@ -192,11 +246,11 @@ impl RankedSearch<'_> {
             near.get(at).cloned()
         });
         let score = parts.iter().map(|(_, part)| part).sum::<f64>() * coverage;
-        RankedDocument { document, score, by_words, near, coverage }
+        RankedDocument { document, score, by_words, near, coverage, named: false }
     }
 
     /// Whether its name, an alias or a heading has all words of the query: then it is what was asked for.
-    fn names_all(&self, query: &NearQuery<'_>, joined: &RankedDocument) -> bool {
+    pub(super) fn names_all(&self, query: &NearQuery<'_>, joined: &RankedDocument) -> bool {
         let wanted: Vec<&Words> = query.asked.wanted();
         let (Some(state), true) = (self.state(joined.document), joined.by_words && !wanted.is_empty()) else {
             return false;
@@ -231,17 +285,15 @@ fn best_of(near: &[NearNote], search: &RankedSearch<'_>) -> Vec<usize> {
 }
 
 /// From the score by words to the joined one, which is between 0 and 1.
-fn put_scores(joined: &mut [RankedDocument], query: &NearQuery<'_>) {
-    let best = joined.iter().map(|joined| joined.score).fold(0.0, f64::max);
-    let cosines = || joined.iter().filter_map(|joined| joined.near.as_ref()).map(|near| near.cosine);
-    let (lowest, highest) = (cosines().fold(f32::INFINITY, f32::min), cosines().fold(f32::NEG_INFINITY, f32::max));
+pub(super) fn put_scores(joined: &mut [RankedDocument], query: &NearQuery<'_>, scale: JoinScale) {
+    let JoinScale { best, lowest, highest } = scale;
     let weight = f64::from(query.weight());
     let coverage = joined.iter().map(|joined| joined.coverage).fold(0.0, f64::max);
     let surely = if query.by_coverage { coverage.powf(COVERAGE_POWER) } else { 1.0 };
     for joined in joined {
-        let words = if best > 0.0 { surely * joined.score / best } else { 0.0 };
+        let words = if best > 0.0 { surely * (joined.score / best).min(1.0) } else { 0.0 };
         let near = match &joined.near {
-            Some(near) if highest > lowest => f64::from((near.cosine - lowest) / (highest - lowest)),
+            Some(near) if highest > lowest => f64::from((near.cosine - lowest) / (highest - lowest)).clamp(0.0, 1.0),
             Some(_) => 1.0,
             // A note without a vector is as far away as any.
             None => 0.0,

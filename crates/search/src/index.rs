@@ -15,7 +15,7 @@ use super::{
 use lapidary_index::{FileId, FileState, GoOn, Snapshot, SortedMap, TextSource, digest};
 use lapidary_store::give_back_memory;
 
-use crate::{Digest, IndexError, VisibleFiles};
+use crate::{Digest, DocumentText, IndexError, VisibleFiles};
 
 /// A document whose note has changed or is gone.
 pub(super) const GONE: FileId = FileId::MAX;
@@ -58,6 +58,8 @@ pub(super) struct IndexPart {
 struct DocumentPlace {
     part: usize,
     document: usize,
+    /// How many documents of the index it is: a note is one, and each page of a document.
+    count: usize,
 }
 
 /// What is at a number now, if anything.
@@ -113,7 +115,10 @@ impl WordIndex {
                 let Some(state) = state.filter(|state| !taken[state.id as usize]) else { continue };
                 taken[state.id as usize] = true;
                 files[document] = state.id;
-                known.push((state.id, (Arc::clone(state), DocumentPlace { part: index.parts.len(), document })));
+                known.push((
+                    state.id,
+                    (Arc::clone(state), DocumentPlace { part: index.parts.len(), document, count: 1 }),
+                ));
             }
             if files.iter().any(|file| *file != GONE) {
                 index.parts.push(IndexPart::new(segment, files, true));
@@ -175,10 +180,7 @@ impl WordIndex {
         let mut new: Vec<&Arc<FileState>> = Vec::new();
         for (id, state) in changes {
             // The old document stays in its segment, marked as gone, until the segment is rebuilt.
-            if let Some(DocumentPlace { part, document }) = next.places.remove(id) {
-                // Copied only if another index still uses the same list.
-                Arc::make_mut(&mut next.parts[part].files)[document] = GONE;
-            }
+            next.forget(id);
             new.extend(state.filter(|state| state.path.is_searched()));
         }
         next.known = known;
@@ -196,11 +198,52 @@ impl WordIndex {
         Ok(next)
     }
 
+    /// Marks the documents of a file as gone.
+    fn forget(&mut self, id: &FileId) {
+        if let Some(DocumentPlace { part, document, count }) = self.places.remove(id) {
+            // Copied only if another index still uses the same list.
+            Arc::make_mut(&mut self.parts[part].files)[document..document + count].fill(GONE);
+        }
+    }
+
+    /// With these documents, a page each, and without those of some files. `None` if a segment cannot hold them.
+    pub(super) fn with_pages(&self, removed: &[FileId], added: &[(Arc<FileState>, Arc<DocumentText>)]) -> Option<Self> {
+        let mut next = self.clone();
+        for id in removed.iter().chain(added.iter().map(|(state, _)| &state.id)) {
+            next.forget(id);
+            next.known.remove(id);
+        }
+        let (mut builder, mut files) = (SegmentBuilder::default(), Vec::new());
+        for (state, text) in added {
+            next.known.insert(state.id, Arc::clone(state));
+            for part in &text.parts {
+                builder.add_page(&state.path, state.stat.stamp, text.title.as_deref(), part);
+                files.push(state.id);
+            }
+        }
+        if !files.is_empty() {
+            let first = next.parts.len();
+            next.parts.push(IndexPart::new(builder.finish()?, files, false));
+            next.locate(first);
+        }
+        if next.parts.iter().filter(|part| part.files.len() < SMALL).count() > MOST_SMALL {
+            next.join(|_, part| part.files.len() < SMALL);
+        }
+        Some(next)
+    }
+
     /// Records where the documents of the parts from this one on are.
     fn locate(&mut self, first: usize) {
         let documents = |part: usize, files: &Arc<Vec<FileId>>| {
-            let files = files.iter().copied().enumerate().filter(|(_, file)| *file != GONE);
-            files.map(|(document, file)| (file, DocumentPlace { part, document })).collect::<Vec<_>>()
+            let mut found: Vec<(FileId, DocumentPlace)> = Vec::new();
+            for (document, file) in files.iter().copied().enumerate().filter(|(_, file)| *file != GONE) {
+                match found.last_mut() {
+                    // The pages of a document follow each other, also after segments were joined.
+                    Some((last, place)) if *last == file => place.count += 1,
+                    _ => found.push((file, DocumentPlace { part, document, count: 1 })),
+                }
+            }
+            found
         };
         let parts = self.parts.iter().enumerate().skip(first);
         let mut found: Vec<(FileId, DocumentPlace)> =

@@ -11,7 +11,7 @@ use std::{
 use lapidary_store::maintenance::run_aside;
 use parking_lot::Mutex;
 
-use super::{SegmentCache, VectorIndexCache, corpus::ReadableCounts, index::WordIndex};
+use super::{DocumentIndexCache, SegmentCache, VectorIndexCache, corpus::ReadableCounts, index::WordIndex};
 use lapidary_index::{FileId, FileState, GoOn, Snapshot, SortedMap, VaultIndex};
 
 use crate::{FileEntry, IndexError, Scope, VisibleFiles, lock};
@@ -29,6 +29,10 @@ pub struct RankedIndexCache {
     cache: Option<SegmentCache>,
     /// The vectors of the same notes.
     pub(super) meaning: VectorIndexCache,
+    /// Those of the bundled model, which answer while a slow one is at work. They are made in a second, so not kept.
+    pub(super) stand_in: VectorIndexCache,
+    /// What is not a note.
+    pub(super) documents: DocumentIndexCache,
     /// Whether one is being built in the background.
     building: AtomicBool,
 }
@@ -52,13 +56,38 @@ struct ScopeCounts {
 }
 
 impl RankedIndexCache {
-    pub fn new(cache: Option<SegmentCache>, meaning: VectorIndexCache) -> Self {
-        Self { cache, meaning, ..Self::default() }
+    pub fn new(cache: Option<SegmentCache>, meaning: VectorIndexCache, documents: DocumentIndexCache) -> Self {
+        Self { cache, meaning, documents, ..Self::default() }
+    }
+
+    /// The vectors that answer a caller who sees these files. Cosines of two models cannot be compared, so all are of one.
+    pub(super) fn serving(&self, files: &VisibleFiles) -> &VectorIndexCache {
+        if self.meaning.is_slow() && !self.meaning.is_near(files) { &self.stand_in } else { &self.meaning }
+    }
+
+    /// Whether a search by meaning need not wait long.
+    pub fn is_meaning_near(&self, files: &VisibleFiles) -> bool {
+        self.serving(files).is_near(files)
+    }
+
+    /// Whether it has not to wait much longer.
+    pub fn is_meaning_soon(&self, files: &VisibleFiles) -> bool {
+        self.serving(files).is_soon(files)
+    }
+
+    /// Whether the vectors that such a search waits for are being made.
+    pub fn is_meaning_coming(&self) -> bool {
+        if self.meaning.is_slow() { self.stand_in.is_building() } else { self.meaning.is_building() }
     }
 
     /// What is kept of the meaning of notes.
     pub fn meaning(&self) -> &VectorIndexCache {
         &self.meaning
+    }
+
+    /// What was read of the documents.
+    pub fn documents(&self) -> &DocumentIndexCache {
+        &self.documents
     }
 
     /// Whether there was an index, here or in the cache. Then the texts of all notes need not be read.
@@ -156,7 +185,7 @@ impl RankedIndexCache {
 
     /// Whether anything is being built in the background.
     pub fn is_building(&self) -> bool {
-        self.is_indexing() || self.meaning.is_building()
+        self.is_indexing() || self.meaning.is_building() || self.stand_in.is_building()
     }
 
     /// Waits for an index that is being built in the background. For a caller with nothing else to do.
@@ -169,6 +198,7 @@ impl RankedIndexCache {
     /// Saves new segments.
     pub fn save(&self) {
         self.meaning.save();
+        self.documents.save(&self.meaning);
         let (Some(cache), Some(index)) = (&self.cache, self.newest()) else { return };
         let Some(better) = cache.save(&index) else { return };
         let Some(mut newest) = lock(&self.newest, &|| true) else { return };
@@ -196,6 +226,8 @@ impl RankedIndexCache {
             *newest = KeptIndex::default();
         }
         self.meaning.rest();
+        self.stand_in.rest();
+        self.documents.rest();
     }
 }
 

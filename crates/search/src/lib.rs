@@ -17,6 +17,7 @@ mod chunk;
 mod corpus;
 mod document_store;
 mod document_text;
+mod documents;
 mod evaluate;
 mod hybrid;
 mod index;
@@ -37,7 +38,7 @@ mod shown;
 mod tests;
 mod weigh;
 
-use std::time::SystemTime;
+use std::{sync::atomic::Ordering, time::SystemTime};
 
 use lapidary_note::ChargeAside;
 use lapidary_query::SearchQuery;
@@ -47,6 +48,7 @@ use lapidary_index::{Digest, FileEntry, GoOn, IndexError, VisibleFiles};
 use lapidary_store::{FileStamp, Scope, VaultPath, lock, posix};
 
 use corpus::ReadableCorpus;
+use documents::{FoundPages, NoteOrder, ReadableDocuments};
 use evaluate::RankedSearch;
 use hybrid::{NearQuery, RankedDocument};
 use lapidary_meaning::Embedding;
@@ -56,10 +58,11 @@ pub use document_store::{DocumentKey, DocumentStore};
 pub use document_text::{
     DecodeFault, DocumentKind, DocumentPart, DocumentReader, DocumentText, MOST_DOCUMENT_TEXT, NoDocumentText, label,
 };
+pub use documents::{DocumentIndexCache, DocumentsState, read_aside};
 pub use hybrid::RankedBy;
 pub use meaning::{KeptVectors, MeaningState, VectorIndexCache, embed_aside};
 pub use near_notes::CloseNote;
-pub use passage::{NearPassage, NotePiece, PassageSize, RankedMatch, RankedNote};
+pub use passage::{FoundPage, NearPassage, NotePiece, PassageSize, RankedMatch, RankedNote};
 
 pub use cache::SegmentCache;
 pub use index_cache::{RankedIndexCache, build_aside};
@@ -86,6 +89,8 @@ pub struct RankedQuery<'q> {
     /// Each of these words counts as much as those of the query.
     pub alternatives: &'q [String],
     pub filter: NoteFilter<'q>,
+    /// Whether documents are wanted beside notes.
+    pub documents: bool,
 }
 
 /// Among which notes to search.
@@ -107,7 +112,7 @@ impl NoteFilter<'_> {
 
 impl<'q> From<&'q str> for RankedQuery<'q> {
     fn from(text: &'q str) -> Self {
-        Self { text, alternatives: &[], filter: NoteFilter::default() }
+        Self { text, alternatives: &[], filter: NoteFilter::default(), documents: false }
     }
 }
 
@@ -138,6 +143,10 @@ pub struct RankedNotes {
     pub by: RankedBy,
     /// Why meaning did not count, although it was asked for.
     pub no_meaning: Option<NoMeaning>,
+    /// The bundled model stood in for the chosen one, which has done so much, in per cent.
+    pub stood_in: Option<u8>,
+    /// Documents that the caller may read, and that were not searched because they are not read yet.
+    pub unread_documents: usize,
 }
 
 /// Why a search is by words alone.
@@ -169,8 +178,20 @@ impl RankedIndexCache {
         page: RankedPage,
         go_on: GoOn<'_>,
     ) -> Result<RankedNotes, IndexError> {
+        let query = query.into();
         let (index, readable) = self.index(files, go_on)?;
-        search(ReadableCorpus::new(&index, readable), self, files, query.into(), None, page, go_on)
+        let documents = self.readable_documents(files, query, RankedBy::Words);
+        let among = SearchedFiles { files, documents: documents.as_ref() };
+        search(ReadableCorpus::new(&index, readable), self, among, query, None, page, go_on)
+    }
+
+    fn readable_documents<'s>(
+        &'s self,
+        files: &'s VisibleFiles,
+        query: RankedQuery<'_>,
+        by: RankedBy,
+    ) -> Option<ReadableDocuments<'s>> {
+        query.documents.then(|| self.documents.readable(files, by != RankedBy::Words)).flatten()
     }
 
     /// The same by meaning, or by both. Waits until all vectors are made.
@@ -190,19 +211,29 @@ impl RankedIndexCache {
         if by == RankedBy::Words {
             return words_alone(None);
         }
-        let embedding = match self.embedded(query) {
+        let serving = self.serving(files);
+        let stood_in = (!std::ptr::eq(serving, &self.meaning)).then(|| self.meaning.share(files));
+        let embedding = match serving.embedded(query) {
             Ok(embedding) => embedding,
-            Err(why) => return words_alone(Some(why)),
+            // The chosen model may know what the bundled one does not.
+            Err(why) => return words_alone(Some(stood_in.map_or(why, NoMeaning::NotReady))),
         };
         let (index, readable) = self.index(files, go_on)?;
-        let vectors = self.meaning.index(files, go_on)?;
-        let near = NearQuery::new(query, embedding, self.meaning.model(), &vectors, by);
-        search(ReadableCorpus::new(&index, readable), self, files, query, Some(&near), page, go_on)
+        let vectors = serving.index(files, go_on)?;
+        let near = NearQuery::new(query, embedding, serving.model(), &vectors, by).of_notes_alone(stood_in.is_some());
+        // Documents have vectors of the chosen model only; until then they are found by words.
+        let documents_by = if stood_in.is_some() { RankedBy::Words } else { by };
+        let documents = self.readable_documents(files, query, documents_by);
+        let among = SearchedFiles { files, documents: documents.as_ref() };
+        let found = search(ReadableCorpus::new(&index, readable), self, among, query, Some(&near), page, go_on)?;
+        Ok(RankedNotes { stood_in, ..found })
     }
+}
 
+impl VectorIndexCache {
     /// A query as a vector, or why it has none.
     pub fn embedded(&self, query: RankedQuery<'_>) -> Result<Embedding, NoMeaning> {
-        if !self.meaning.is_on() {
+        if !self.is_on() {
             return Err(NoMeaning::Off);
         }
         let parsed = query.parse();
@@ -210,23 +241,37 @@ impl RankedIndexCache {
         if !own.has_free_words() {
             return Err(NoMeaning::NoFreeWords);
         }
-        if !self.meaning.knows_script(&parsed.free_text) {
+        if !self.knows_script(&parsed.free_text) {
             return Err(NoMeaning::UnknownWords);
         }
-        self.meaning.model().embed(&parsed.free_text).ok_or(NoMeaning::UnknownWords)
+        self.model().embed(&parsed.free_text).ok_or(NoMeaning::UnknownWords)
     }
 }
 
-/// The notes in a corpus, and after them the other files that were requested.
+/// Where to search: the notes of these files, and documents.
+#[derive(Clone, Copy)]
+struct SearchedFiles<'s> {
+    files: &'s VisibleFiles,
+    documents: Option<&'s ReadableDocuments<'s>>,
+}
+
+/// A result in its place.
+enum PlacedResult {
+    Note(RankedDocument),
+    Page(RankedDocument),
+}
+
+/// The notes in a corpus with the documents among them, and after them the other files that were requested.
 fn search(
     corpus: ReadableCorpus<'_>,
     cache: &RankedIndexCache,
-    files: &VisibleFiles,
+    among: SearchedFiles<'_>,
     query: RankedQuery<'_>,
     near: Option<&NearQuery<'_>>,
     page: RankedPage,
     go_on: GoOn<'_>,
 ) -> Result<RankedNotes, IndexError> {
+    let files = among.files;
     let mut search = RankedSearch::new(corpus, query.parse(), files, go_on);
     search.narrow(&query.filter)?;
     let mut found = search.found()?;
@@ -236,26 +281,52 @@ fn search(
         false => Vec::new(),
     };
     let mut others = other_files(&search);
+    let is_found = !found.is_empty() || !others.is_empty();
     // Relaxed only if nothing at all was found: some hits for all words are better than many for some.
-    let some_words = found.is_empty() && others.is_empty() && search.relax();
+    let some_words = !is_found && search.relax();
     if some_words {
         found = search.found()?;
         others = other_files(&search);
     }
-    let (notes, best): (usize, Vec<RankedDocument>) = match near {
+    // With documents, which notes are on a later page is not known before both are in order.
+    let (from, wanted) = match among.documents {
+        Some(_) => (0, page.offset.saturating_add(page.limit)),
+        None => (page.offset, page.limit),
+    };
+    let (notes, best, scale): (usize, Vec<RankedDocument>, _) = match near {
         Some(near) => {
-            let joined = search.joined(&found, near, page.offset, page.limit)?;
-            (joined.total, joined.page)
+            let joined = search.joined(&found, near, from, wanted)?;
+            (joined.total, joined.page, Some(joined.scale))
         }
         None => {
-            let best = search.best(&found, page.offset, page.limit);
-            (found.count(), best.into_iter().map(RankedDocument::from).collect())
+            let best = search.best(&found, from, wanted);
+            (found.count(), best.into_iter().map(RankedDocument::from).collect(), None)
         }
     };
-    let total = notes + others.len();
+    let order = || NoteOrder { is_found, rarity: search.rarity(), spellings: search.spellings(), scale };
+    let pages = among.documents.map(|documents| FoundPages::find(documents, query, near, order(), wanted, go_on));
+    let pages = pages.transpose()?;
+    let best = match &pages {
+        Some(pages) => placed(best, &pages.best, page),
+        None => best.into_iter().map(PlacedResult::Note).collect(),
+    };
+    if let Some(pages) = &pages {
+        others.retain(|state| !pages.files.contains(&state.id));
+    }
+    let ranked = notes + pages.as_ref().map_or(0, |pages| pages.total);
+    let total = ranked + others.len();
     let starts = search.starts();
+    let page_starts = pages.as_ref().map(|pages| (pages, pages.search.starts()));
     let aside = ChargeAside::of_this_thread();
-    let one = |found: &RankedDocument| aside.charge(|| search.ranked(found, &starts, near, page.size));
+    let one = |found: &PlacedResult| {
+        aside.charge(|| match found {
+            PlacedResult::Note(found) => search.ranked(found, &starts, near, page.size),
+            PlacedResult::Page(found) => {
+                let (pages, starts) = page_starts.as_ref()?;
+                pages.search.ranked_page(found, starts, near, page.size, pages.factor)
+            }
+        })
+    };
     let (mut hits, mut taken): (Vec<RankedNote>, usize) = (Vec::new(), 0);
     // In small groups, so that notes are not read for nothing once there is no room.
     for some in best.chunks(AT_ONCE) {
@@ -269,7 +340,7 @@ fn search(
     // After all notes of the page, or none: the next page starts where this one ends.
     if hits.len() == best.len() {
         // Notes come first, so the offset into the others is what is left of it.
-        let rest = others.into_iter().skip(page.offset.saturating_sub(notes)).take(page.limit - best.len());
+        let rest = others.into_iter().skip(page.offset.saturating_sub(ranked)).take(page.limit - best.len());
         hits.extend(rest.map(|state| search.by_path(&state, &starts)));
     }
     let meant = search.query.wanted().into_iter().filter_map(|words| {
@@ -277,19 +348,39 @@ fn search(
         Some((words.terms.join(" "), scores.variants[..scores.corrected].to_vec()))
     });
     let meant = meant.collect();
-    // It borrows the search, whose parts are moved out below.
-    drop(starts);
+    let undecided = pages.as_ref().is_some_and(|pages| pages.search.undecided.load(Ordering::Relaxed));
+    // Documents that have all words are an answer to the whole query.
+    let pages_have_all = pages.as_ref().is_some_and(|pages| pages.total > 0 && !pages.some_words);
+    // They borrow the search, whose parts are moved out below.
+    drop((starts, page_starts));
+    let unread = |documents: &ReadableDocuments<'_>| documents.unread + near.map_or(0, |_| documents.without_vectors);
     Ok(RankedNotes {
         total,
         hits,
         // Notes found by meaning need none of the words.
-        some_words: some_words && !found.is_empty(),
+        some_words: some_words && !found.is_empty() && !pages_have_all,
         meant,
-        undecided: search.undecided.into_inner(),
+        undecided: search.undecided.into_inner() || undecided,
         words_cut: search.query.cut,
         no_expressions: search.query.no_expressions,
         scanned: None,
         by: near.map_or(RankedBy::Words, |near| near.by),
         no_meaning: None,
+        stood_in: None,
+        unread_documents: among.documents.map_or(0, unread),
     })
+}
+
+/// Notes and documents in one order. Each list is in order already; of two that are equally good, the note comes first.
+fn placed(notes: Vec<RankedDocument>, pages: &[RankedDocument], page: RankedPage) -> Vec<PlacedResult> {
+    let (mut notes, mut pages) = (notes.into_iter().peekable(), pages.iter().cloned().peekable());
+    let next = || {
+        let is_page = match (notes.peek(), pages.peek()) {
+            (Some(note), Some(page)) => note.order(page).is_gt(),
+            (None, Some(_)) => true,
+            (_, None) => false,
+        };
+        if is_page { pages.next().map(PlacedResult::Page) } else { notes.next().map(PlacedResult::Note) }
+    };
+    std::iter::from_fn(next).skip(page.offset).take(page.limit).collect()
 }

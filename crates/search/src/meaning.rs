@@ -9,5 +9,7 @@ mod vector_index;
 mod vector_index_cache;
 
 pub use kept_vectors::KeptVectors;
+pub(super) use kept_vectors::VectorCache;
+pub(super) use note_vectors::NoteVectors;
 pub(super) use vector_index::{NearNote, NearPair, VectorIndex};
 pub use vector_index_cache::{MeaningState, VectorIndexCache, embed_aside};

@@ -37,11 +37,12 @@ impl RankedIndexCache {
         go_on: GoOn<'_>,
     ) -> Result<Option<Vec<CloseNote>>, IndexError> {
         let Some(start) = files.get(path).filter(|_| self.meaning.is_on()) else { return Ok(None) };
-        let known = text_of(files, start.state(), |text| self.meaning.knows_script(text));
+        let serving = self.serving(files);
+        let known = text_of(files, start.state(), |text| serving.knows_script(text));
         if known != Some(true) {
             return Ok(None);
         }
-        let vectors = self.meaning.index(files, go_on)?;
+        let vectors = serving.index(files, go_on)?;
         let mut near = vectors.near_note(start.state().id, |id| files.shows(id));
         near.retain(|pair| pair.whole >= LEAST_WHOLE);
         // Numbers of files say nothing, but they are the same for the same vault.

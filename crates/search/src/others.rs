@@ -41,6 +41,7 @@ fn asks_for_paths(node: &QueryNode) -> bool {
         | QueryNode::Text(_)
         | QueryNode::Tag(_)
         | QueryNode::Property(_)
+        | QueryNode::Page(_)
         | QueryNode::Within(..) => false,
     }
 }
@@ -57,7 +58,7 @@ impl LeafResolver for ByPath<'_> {
             QueryLeaf::Words(words) => !words.content && !TextUnit::new(self.0).find(words, &TypedPath).is_empty(),
             QueryLeaf::Text(filter) => !filter.content && surely_matches(&filter.pattern, self.0),
             QueryLeaf::Path(filter) => filter.holds(self.0),
-            QueryLeaf::Tag(_) | QueryLeaf::Property(_) | QueryLeaf::Within(..) => false,
+            QueryLeaf::Tag(_) | QueryLeaf::Property(_) | QueryLeaf::Page(_) | QueryLeaf::Within(..) => false,
         };
         Ok(*within && fits)
     }

@@ -15,7 +15,7 @@ use super::{
 };
 use lapidary_index::FileState;
 
-use crate::{Digest, VaultPath, shown::with_shown};
+use crate::{Digest, DocumentKind, DocumentPart, VaultPath, documents::part_places, shown::with_shown};
 
 /// How much of a note is wanted.
 #[derive(Clone, Copy, Debug)]
@@ -31,6 +31,8 @@ pub struct PassageSize {
 #[derive(Clone, Debug, PartialEq)]
 pub struct RankedNote {
     pub path: VaultPath,
+    /// The page, if it is a document.
+    pub page: Option<FoundPage>,
     pub score: f64,
     /// The matching words of the note, in lower case, each once.
     pub words: Vec<String>,
@@ -51,6 +53,18 @@ pub struct RankedNote {
     pub pieces: Vec<NotePiece>,
 }
 
+/// Where in a document something was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FoundPage {
+    pub kind: DocumentKind,
+    /// From 1.
+    pub number: u32,
+    /// The name of a sheet, the title of a chapter.
+    pub label: Option<String>,
+    /// Of the file.
+    pub hash: ContentHash,
+}
+
 /// A piece of a note.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NotePiece {
@@ -63,6 +77,8 @@ pub struct NotePiece {
     pub line: usize,
     /// The heading above it, with those above that.
     pub section: Option<Vec<String>>,
+    /// Of a document, where it is on this page.
+    pub page: Option<FoundPage>,
 }
 
 /// The piece of a note whose meaning is nearest to a query.
@@ -95,6 +111,7 @@ impl RankedNote {
     fn of(state: &FileState, score: f64) -> Self {
         Self {
             path: state.path.clone(),
+            page: None,
             score,
             words: Vec::new(),
             matches: Vec::new(),
@@ -115,7 +132,7 @@ impl NotePiece {
         let piece = text.get(near.span.clone()).filter(|piece| !piece.is_empty())?;
         let line = text[..near.span.start].matches('\n').count() + 1;
         let (cosine, section) = (f64::from(near.cosine), section(digest, line));
-        Some(Self { cosine, span: near.span.clone(), text: piece.to_owned(), line, section })
+        Some(Self { cosine, span: near.span.clone(), text: piece.to_owned(), line, section, page: None })
     }
 }
 
@@ -149,6 +166,59 @@ impl RankedSearch<'_> {
         Some(ranked)
     }
 
+    /// A document by one of its pages. `factor` leads to the scale of the notes.
+    pub(super) fn ranked_page(
+        &self,
+        found: &RankedDocument,
+        starts: &QueryStarts<'_>,
+        query: Option<&NearQuery<'_>>,
+        size: PassageSize,
+        factor: f64,
+    ) -> Option<RankedNote> {
+        let (documents, state) = (self.documents?, self.state(found.document)?);
+        let mut ranked = RankedNote::of(state, found.score);
+        (ranked.parts, ranked.coverage) = self.explained(found.document);
+        ranked.parts.iter_mut().for_each(|(_, part)| *part *= factor);
+        let key = documents.key(state)?;
+        let text = documents.text(state, self.go_on)?;
+        let places = part_places(&text);
+        let part = text.parts.get(self.corpus.ordinal(found.document)?)?;
+        let page = |part: &DocumentPart| FoundPage {
+            kind: key.kind,
+            number: part.number,
+            label: part.label.clone(),
+            hash: key.hash,
+        };
+        let digest = Digest::default();
+        self.put_passage(&mut ranked, &part.text, &digest, starts, size);
+        // The part that a piece is of, and its place there.
+        let local = |near: &NearNote| {
+            let at = places.partition_point(|place| place.start <= near.span.start).checked_sub(1)?;
+            let span = near.span.start - places[at].start..near.span.end.checked_sub(places[at].start)?;
+            Some((text.parts.get(at)?, NearNote { span, ..near.clone() }))
+        };
+        let mut shown = part;
+        if let Some((part, near)) = found.near.as_ref().and_then(local) {
+            put_near(&mut ranked, &near, &part.text, &digest, size, key.hash);
+            // It may have the words in its name alone.
+            if ranked.near.as_ref().is_some_and(|near| near.alone) {
+                shown = part;
+            }
+        }
+        let near = query.map(|query| documents.index.vectors.near_pieces(state.id, &query.embedding, size.pieces));
+        let piece = |near: NearNote| {
+            let (part, near) = local(&near)?;
+            let piece = NotePiece::of(&near, &part.text, &digest)?;
+            Some(NotePiece { page: Some(page(part)), ..piece })
+        };
+        ranked.pieces = near.into_iter().flatten().filter_map(piece).collect();
+        // Lines of a page are not lines of the file.
+        ranked.line = None;
+        ranked.page = Some(page(shown));
+        self.put_words_of_path(&mut ranked, starts);
+        Some(ranked)
+    }
+
     /// A file of which only the path is searched.
     pub(super) fn by_path(&self, state: &FileState, starts: &QueryStarts<'_>) -> RankedNote {
         let mut ranked = RankedNote::of(state, 0.0);
@@ -173,19 +243,22 @@ impl RankedSearch<'_> {
     ) {
         let mut found = TextUnit::new(text).matches(starts, self);
         found.sort_unstable_by_key(|(number, span)| (span.start, span.end, *number));
-        let best = best(&found, size.context);
+        let body = Frontmatter::find(text).map_or(0, |block| block.span.end);
+        let best = best(&found, size.context, body);
         let passage = &found[best.clone()];
         let span = match (passage.first(), passage.iter().map(|(_, span)| span.end).max()) {
             // Spans may overlap, so the last one need not end last.
             (Some((_, first)), Some(end)) => first.start..end,
             _ => {
-                let body = Frontmatter::find(text).map_or(0, |block| block.span.end);
                 // Nothing to highlight: the excerpt is the beginning of the text, without properties.
                 let start = body + text[body..].len() - text[body..].trim_start().len();
                 start..start
             }
         };
-        ranked.excerpt = text[around(text, span.clone(), size.context)].trim().to_owned();
+        let shown = around(text, span.clone(), size.context);
+        // What is found in the text is not shown together with properties.
+        let start = if span.start >= body { shown.start.max(body) } else { shown.start };
+        ranked.excerpt = text[start..shown.end].trim().to_owned();
         let elsewhere = found[..best.start].iter().chain(&found[best.end..]);
         let (mut last, mut seen, mut units) = (None, HashSet::new(), Utf16Counter::default());
         for (_, span) in passage.iter().chain(elsewhere) {
@@ -264,9 +337,10 @@ fn put_word(words: &mut Vec<String>, word: &str) {
     }
 }
 
-/// The matches that are close together and cover most of the query; of several such places the first.
-fn best(found: &[(usize, Range<usize>)], context: usize) -> Range<usize> {
-    let (mut best, mut best_rank) = (0..0, (0, 0));
+/// The matches that are close together and cover most of the query, rather in the text than in the properties; of several
+/// such places the first.
+fn best(found: &[(usize, Range<usize>)], context: usize, body: usize) -> Range<usize> {
+    let (mut best, mut best_rank) = (0..0, (0, false, 0));
     let (mut end, mut held) = (0, HashMap::<usize, usize>::new());
     for (start, (number, first)) in found.iter().enumerate() {
         // Both sides of the excerpt together.
@@ -274,7 +348,7 @@ fn best(found: &[(usize, Range<usize>)], context: usize) -> Range<usize> {
             *held.entry(*number).or_default() += 1;
             end += 1;
         }
-        let rank = (held.len(), end - start);
+        let rank = (held.len(), first.start >= body, end - start);
         if rank > best_rank {
             (best, best_rank) = (start..end, rank);
         }

@@ -1,5 +1,7 @@
 //! Whether a query is true of one piece of a note: a line, a block, a section or a task.
 
+use std::sync::Arc;
+
 use lapidary_index::{FileRow, FileState};
 use lapidary_query::{QueryNode, QueryPiece, TextUnit};
 
@@ -10,7 +12,8 @@ impl RankedSearch<'_> {
     pub(super) fn in_one_piece(
         &self,
         row: &FileRow<'_>,
-        state: &FileState,
+        document: usize,
+        state: &Arc<FileState>,
         piece: QueryPiece,
         node: &QueryNode,
     ) -> bool {
@@ -27,7 +30,7 @@ impl RankedSearch<'_> {
             QueryPiece::Block => cut_before(text, &block_starts(text, &headings)).into_iter().any(fulfils),
             QueryPiece::Section | QueryPiece::Task(_) => cut_before(text, &headings).into_iter().any(fulfils),
         };
-        self.with_text(state, look).unwrap_or(false)
+        self.with_text(document, state, look).unwrap_or(false)
     }
 }
 

@@ -156,7 +156,9 @@ fn is_of_words(node: &QueryNode) -> bool {
         // There are 64 bits, and a query rarely has that many words.
         QueryLeaf::Words(words) => words.number >= u64::BITS as usize,
         QueryLeaf::Within(_, node) => !is_of_words(node),
-        QueryLeaf::Text(_) | QueryLeaf::Path(_) | QueryLeaf::Tag(_) | QueryLeaf::Property(_) => true,
+        QueryLeaf::Text(_) | QueryLeaf::Path(_) | QueryLeaf::Tag(_) | QueryLeaf::Property(_) | QueryLeaf::Page(_) => {
+            true
+        }
     })
 }
 
@@ -171,7 +173,11 @@ impl LeafResolver for HeldWords {
         match leaf {
             QueryLeaf::Words(words) => Ok(*within && self.0 >> words.number & 1 == 1),
             QueryLeaf::Within(_, node) => evaluate(node, within, self),
-            QueryLeaf::Text(_) | QueryLeaf::Path(_) | QueryLeaf::Tag(_) | QueryLeaf::Property(_) => Ok(false),
+            QueryLeaf::Text(_)
+            | QueryLeaf::Path(_)
+            | QueryLeaf::Tag(_)
+            | QueryLeaf::Property(_)
+            | QueryLeaf::Page(_) => Ok(false),
         }
     }
 }

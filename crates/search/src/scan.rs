@@ -9,8 +9,8 @@ use std::{cmp::Reverse, collections::HashSet, sync::Arc};
 use lapidary_query::SearchQuery;
 
 use super::{
-    ByScan, RankedIndexCache, RankedNotes, RankedPage, RankedQuery, corpus::ReadableCorpus, index::WordIndex, search,
-    shown::with_shown,
+    ByScan, RankedIndexCache, RankedNotes, RankedPage, RankedQuery, SearchedFiles, corpus::ReadableCorpus,
+    index::WordIndex, search, shown::with_shown,
 };
 use lapidary_index::{FileRow, FileState, GoOn, TextDemand};
 
@@ -54,7 +54,9 @@ pub fn search_by_scan<'q>(
     let states: Vec<Arc<FileState>> = found.into_iter().map(|found| found.state).collect();
     digest(files, &states, go_on)?;
     let index = WordIndex::of(&states, &files.source(), go_on)?;
-    let mut answer = search(ReadableCorpus::of_some(&index), cache, files, query, None, page, go_on)?;
+    // Documents are not scanned: what is known of them is found by the index, a moment later.
+    let among = SearchedFiles { files, documents: None };
+    let mut answer = search(ReadableCorpus::of_some(&index), cache, among, query, None, page, go_on)?;
     answer.scanned = Some(ByScan { cut });
     if cut {
         // At least those that have all of the words; they were counted, though not all were examined.

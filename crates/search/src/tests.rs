@@ -3,6 +3,7 @@
 #![expect(clippy::disallowed_methods, reason = "tests play other programs")]
 
 mod dense;
+mod documents;
 mod judged;
 mod kept;
 mod meaning;
@@ -60,7 +61,8 @@ fn opened(root: &Path, state: &Path) -> Searched {
     let cache = CacheFile::new(Arc::new(StateFolder::new(state.to_owned(), root.to_owned())));
     let store = Arc::new(PosixBackend::private(Arc::new(FolderStore::new(root.to_owned()))));
     let meaning = VectorIndexCache::new(Some(cache.for_vectors()), u64::MAX);
-    let search = RankedIndexCache::new(Some(SegmentCache::new(cache.for_segments())), meaning);
+    let search =
+        RankedIndexCache::new(Some(SegmentCache::new(cache.for_segments())), meaning, DocumentIndexCache::default());
     let live = VaultIndex::new(store, FolderNames::default(), VaultLimits::default(), Some(IndexCache::new(cache)));
     Searched { live: Arc::new(live), search }
 }

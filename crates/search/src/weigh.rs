@@ -83,8 +83,18 @@ impl TermScorer<'_> {
                 }
             }
         }
+        let elsewhere = self.corpus.spellings.get(self.words.number);
+        if let Some(known) = elsewhere.filter(|_| !found && !self.words.exact) {
+            for meant in &known.meant {
+                if self.put_term(meant, CORRECTION_WEIGHT) {
+                    found = true;
+                    self.variants.push(meant.clone());
+                }
+            }
+        }
         // A word that exists in the name of a note is not misspelt, even if the search is about contents only.
-        let is_nowhere = || self.corpus.whole && !(self.words.content && self.is_held(term));
+        let is_known = elsewhere.is_some_and(|known| known.is_word || !known.meant.is_empty());
+        let is_nowhere = || self.corpus.whole && !is_known && !(self.words.content && self.is_held(term));
         if !found && !self.words.exact && is_nowhere() { self.put_meant(term) } else { 0 }
     }
 

@@ -13,7 +13,7 @@ use lapidary_meaning::ModelChoice;
 use lapidary_media::{ChildDecoder, InProcessDecoder};
 use lapidary_pipeline::{
     AUDIT_FILE, ApprovalRule, ApprovalRules, CALL_MARK, CallLimits, Clock, Executor, ExecutorSetup, GrantLookup,
-    ServedVault, ServedVaults,
+    LONGEST_RUN, ServedVault, ServedVaults,
 };
 use lapidary_plugin::RemoteBackend;
 use lapidary_query::nearest;
@@ -231,6 +231,7 @@ fn serve(
         max_file_bytes: config.limits.max_file_bytes,
         max_text_bytes: config.limits.text_memory_bytes,
         max_vector_bytes: config.limits.meaning_memory_bytes,
+        max_document_bytes: config.limits.document_text_bytes,
         retention: Retention { age: config.limits.checkpoint_age, bytes: config.limits.checkpoint_bytes },
     };
     let policy = policy(config, vault)?;
@@ -513,6 +514,7 @@ fn limits(config: &lapidary_config::Config) -> CallLimits {
         max_reply_bytes: config.limits.max_reply_bytes as u64,
         memory_bytes: config.limits.memory_bytes,
         deadline: config.limits.deadline,
+        run_time: LONGEST_RUN,
         answer_within: config.limits.ask_timeout,
         repetition: config.repetition,
         scan: ScanLimits {

@@ -6,6 +6,7 @@ mod model_arguments;
 mod note_arguments;
 mod recipe_arguments;
 mod setup_arguments;
+mod skill_arguments;
 mod tool_arguments;
 
 #[cfg(test)]
@@ -39,6 +40,7 @@ pub(crate) use recipe_arguments::{RecipeWord, Recipes};
 pub(crate) use setup_arguments::{
     CompletionArguments, ConfigArguments, ConfigWord, InstallArguments, ListArguments, UninstallArguments,
 };
+pub(crate) use skill_arguments::{SkillInstall, SkillUninstall, SkillWord};
 pub(crate) use tool_arguments::{CallArguments, CallInput, ExplainArguments, ToolsArguments};
 
 /// The parsed command line.
@@ -78,6 +80,7 @@ pub(crate) enum Command {
     Model(ModelWord),
     Install(InstallArguments),
     Uninstall(UninstallArguments),
+    Skill(SkillWord),
     Explain(ExplainArguments),
     Completions(CompletionArguments),
 }
@@ -98,6 +101,8 @@ impl Command {
             Self::Model(word) => matches!(word, ModelWord::Status { .. }),
             // With an address, clients call a server that runs already, and its vaults are its own.
             Self::Install(install) => install.http.is_none(),
+            // What it says depends on what is served.
+            Self::Skill(word) => matches!(word, SkillWord::Install(_)),
             _ => true,
         }
     }
@@ -164,6 +169,21 @@ enum CommandWord {
     Status(StatusArguments),
     Install(InstallArguments),
     Uninstall(UninstallArguments),
+    /// Teach AI programs to work with this server: install a skill where they look for skills
+    ///
+    /// It says which tool is for what and how to stay cheap, for the tools as this server is configured. Run it again after
+    /// an update or a change of settings; `lapidary doctor` says if it is out of step.
+    #[command(
+        subcommand,
+        after_long_help = "Examples:
+  lapidary skill install --vault ~/Notes
+  lapidary skill install claude-code codex --vault ~/Notes --read-only
+  lapidary skill install --dir .claude/skills --vault ~/Notes
+  lapidary skill install --print --vault ~/Notes
+  lapidary skill list
+  lapidary skill uninstall"
+    )]
+    Skill(SkillWord),
     /// Find out what is wrong with vaults, settings and clients, and what to do
     #[command(after_long_help = "Examples:
   lapidary doctor
@@ -339,6 +359,7 @@ impl CommandWord {
             Self::Model(word) => Command::Model(word),
             Self::Install(own) => Command::Install(own),
             Self::Uninstall(own) => Command::Uninstall(own),
+            Self::Skill(word) => Command::Skill(word),
             Self::Explain(own) => Command::Explain(own),
             Self::Completions(own) => Command::Completions(own),
         }

@@ -30,6 +30,7 @@ mod screen;
 mod search;
 mod serve;
 mod settings;
+mod skill;
 mod status;
 mod table;
 mod tasks;
@@ -59,7 +60,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 
 use crate::{
     assemble::{AssembledServer, ExecutorPurpose, assemble},
-    cli::{Command, CompletionArguments, ConfigWord, Invocation, ToolsArguments},
+    cli::{Command, CompletionArguments, ConfigWord, Invocation, SkillWord, ToolsArguments},
     completing,
     environment::{ProcessEnvironment, RealDisk},
     http::SettingsAccess,
@@ -194,6 +195,13 @@ pub(crate) fn run(invocation: &Invocation) -> ExitCode {
         Command::Uninstall(arguments) => {
             return ended(invocation, install::uninstall(arguments, &config, &surroundings, &mut io::stdout().lock()));
         }
+        Command::Skill(word) if !invocation.command.needs_vault() => {
+            let out = &mut io::stdout().lock();
+            return ended(
+                invocation,
+                skill::run_without_vault(word, &surroundings, &mut Screen::new(out, &surroundings)),
+            );
+        }
         Command::Serve => warn_of_plain_folders(&config),
         _ => {}
     }
@@ -326,6 +334,7 @@ fn execute(
         Command::Checkpoints(checkpoints) => checkpoints::run(checkpoints, calls, screen),
         Command::Approvals(approvals) => approvals::run(approvals, calls, screen),
         Command::Model(word) => model::status(word, config, assembled, screen),
+        Command::Skill(SkillWord::Install(arguments)) => skill::install(arguments, assembled, surroundings, screen),
         // They need no executor and have returned before there is one.
         Command::Serve
         | Command::Token(_)
@@ -334,6 +343,7 @@ fn execute(
         | Command::Config(_)
         | Command::Install(_)
         | Command::Uninstall(_)
+        | Command::Skill(_)
         | Command::Explain(_)
         | Command::Completions(_) => Ok(CommandOutcome::Well),
     }

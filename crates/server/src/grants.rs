@@ -202,14 +202,14 @@ fn within(profile: ProfileView, scopes: &ScopeSet) -> ProfileView {
 }
 
 /// The level of a tool in its own scope, where deleting is writing as in the original, and in a scope for the whole vault.
-/// The calls of a batch or a relay are judged separately.
+/// The calls of a batch, a relay or a recipe are judged separately, and those of a recipe may all read.
 fn levels(spec: &ToolSpec) -> (ToolLevel, ToolLevel) {
     // Other servers may do anything, and a list of their tools starts them.
     if spec.declaration.group == ToolGroup::Mcp {
         return (ToolLevel::Admin, ToolLevel::Admin);
     }
     match (spec.kind, spec.effect) {
-        (ToolKind::Read | ToolKind::Agent | ToolKind::Relay, _) => (ToolLevel::Read, ToolLevel::Read),
+        (ToolKind::Read | ToolKind::Agent | ToolKind::Relay | ToolKind::Steps, _) => (ToolLevel::Read, ToolLevel::Read),
         (ToolKind::Write, Effect::Destroy) => (ToolLevel::Write, ToolLevel::Admin),
         (ToolKind::Action | ToolKind::Forward, Effect::Destroy) => (ToolLevel::Admin, ToolLevel::Admin),
         (ToolKind::Write | ToolKind::Batch | ToolKind::Action | ToolKind::Forward, _) => {

@@ -8,6 +8,7 @@ mod definition;
 mod principal;
 mod prompts;
 mod resources;
+mod skills;
 mod subscriptions;
 
 use std::{
@@ -25,11 +26,11 @@ use rmcp::{
     ErrorData, RoleServer, ServerHandler, ServiceError,
     model::{
         ArgumentInfo, CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams,
-        CompleteResult, ContentBlock, DiscoverResult, ErrorCode, GetPromptRequestParams, GetPromptResponse,
-        Implementation, InitializeRequestParams, InitializeResult, ListPromptsResult, ListResourceTemplatesResult,
-        ListResourcesResult, ListToolsResult, PaginatedRequestParams, ProtocolVersion, ReadResourceRequestParams,
-        ReadResourceResponse, Reference, ServerCapabilities, ServerConfig, SubscribeRequestParams, SubscriptionFilter,
-        Tool, UnsubscribeRequestParams,
+        CompleteResult, ContentBlock, CustomRequest, CustomResult, DiscoverResult, ErrorCode, GetPromptRequestParams,
+        GetPromptResponse, Implementation, InitializeRequestParams, InitializeResult, ListPromptsResult,
+        ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams, ProtocolVersion,
+        ReadResourceRequestParams, ReadResourceResponse, Reference, ServerCapabilities, ServerConfig,
+        SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequestParams,
     },
     service::{NotificationContext, RequestContext, SubscriptionContext},
 };
@@ -239,7 +240,10 @@ impl ServerHandler for McpServer {
 
     async fn discover(&self, context: RequestContext<RoleServer>) -> Result<DiscoverResult, ErrorData> {
         let versions = self.supported_protocol_versions().into_owned();
-        let mut discovered = DiscoverResult::from_server_info(versions, self.info_for(&context).await);
+        let mut info = self.info_for(&context).await;
+        // Only here: the extension belongs to the protocol without sessions.
+        info.capabilities.extensions = Some(skills::capability());
+        let mut discovered = DiscoverResult::from_server_info(versions, info);
         discovered.ttl_ms = LIST_TTL_MS;
         // Private, because every token has its own list.
         discovered.cache_scope = CacheScope::Private;
@@ -455,11 +459,22 @@ impl ServerHandler for McpServer {
         if let Some(answer) = conformance_fixtures::resource(&params.uri) {
             return answer;
         }
+        if !asking::by_retry(&context) {
+            skills::refuse(&params.uri, &context, &self.profile(&context))?;
+        }
         match self.read(ReadResource { uri: params.uri.clone() }, &context).await {
             Ok(ReadPayload::Contents(contents)) => Ok(resources::contents(&params.uri, contents).into()),
             Ok(_) => Err(self.unexpected(&context)),
             Err(reason) => Err(refusal(&reason, &params.uri, &context, &self.profile(&context))),
         }
+    }
+
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        self.answer_about_skills(request, &context).await
     }
 
     async fn complete(

@@ -20,10 +20,11 @@ pub(crate) struct PublicAddresses<R> {
     private_hosts: Vec<HostPattern>,
 }
 
-/// Why a name is not followed: an error of the resolver, which the one who asked finds again.
+/// Why a name is not followed: an error of the resolver, which the one who asked finds again. One for names that do not
+/// exist and for those with another address, so that nobody learns which names the owner's own network has.
 #[derive(Debug, thiserror::Error)]
-#[error("the host has an address that is not public")]
-pub(crate) struct PrivateAddress;
+#[error("the host has no public address")]
+pub(crate) struct NoPublicAddress;
 
 impl<R> PublicAddresses<R> {
     pub(crate) fn new(names: R, private_hosts: Vec<HostPattern>) -> Self {
@@ -33,7 +34,11 @@ impl<R> PublicAddresses<R> {
 
 impl<R: Resolver> Resolver for PublicAddresses<R> {
     fn resolve(&self, uri: &Uri, config: &Config, timeout: NextTimeout) -> Result<ResolvedSocketAddrs, ureq::Error> {
-        let found = self.names.resolve(uri, config, timeout)?;
+        let closed = || ureq::Error::Other(Box::new(NoPublicAddress));
+        let found = self.names.resolve(uri, config, timeout).map_err(|error| match error {
+            late @ ureq::Error::Timeout(_) => late,
+            _ => closed(),
+        })?;
         let host = uri.host().unwrap_or_default().trim_matches(['[', ']']);
         let usual = if uri.scheme_str() == Some("http") { 80 } else { 443 };
         let port = uri.port_u16().unwrap_or(usual);
@@ -41,7 +46,7 @@ impl<R: Resolver> Resolver for PublicAddresses<R> {
         // One private address among public ones is an attempt, too.
         match may_be_private || found.iter().all(|address| is_public(address.ip())) {
             true => Ok(found),
-            false => Err(ureq::Error::Other(Box::new(PrivateAddress))),
+            false => Err(closed()),
         }
     }
 }

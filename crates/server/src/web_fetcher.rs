@@ -1,12 +1,15 @@
 //! Fetches pages of the web for tools, within what the owner opened. Every address is looked up, checked and connected to
 //! anew, also after a redirect; nothing is sent that says who asks, and nothing is kept but the last few pages.
 
+mod kept_answers;
 mod page_bytes;
 
 use std::{
-    collections::VecDeque,
     io::ErrorKind,
-    sync::atomic::{AtomicUsize, Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
     time::Duration,
 };
 
@@ -17,7 +20,7 @@ use lapidary_vault::ElapsedTime;
 use parking_lot::Mutex;
 use serde::Deserialize;
 use ureq::{
-    Agent, Error,
+    Agent, Body, Error,
     http::{Response, header},
     tls::RootCerts,
     unversioned::{
@@ -27,16 +30,14 @@ use ureq::{
 };
 use url::{Host, Url};
 
-use self::page_bytes::PageBytes;
-use crate::public_addresses::{PrivateAddress, PublicAddresses};
+use self::{kept_answers::KeptAnswers, page_bytes::PageBytes};
+use crate::public_addresses::{NoPublicAddress, PublicAddresses};
 
 const MOST_REDIRECTS: usize = 5;
 /// Slow hosts must not take all places of other calls.
 const MOST_AT_ONCE: usize = 4;
-/// The next part of a long page, and the clip of a page that was just read, are those of the same page.
-const KEPT_FOR: Duration = Duration::from_secs(5 * 60);
-const MOST_KEPT: usize = 8;
-const MOST_KEPT_BYTES: usize = 8 << 20;
+/// What browsers show, but for SVG, which is a program as well.
+const PICTURES: &str = "image/avif, image/webp, image/png, image/jpeg, image/gif";
 /// Of a search engine.
 const MOST_HITS: usize = 50;
 const LONGEST_WORDS: usize = 300;
@@ -47,14 +48,7 @@ pub(crate) struct WebFetcher {
     /// For the address that the owner named.
     engine: Agent,
     running: AtomicUsize,
-    kept: Mutex<VecDeque<KeptPage>>,
-}
-
-/// A page that was fetched a moment ago.
-struct KeptPage {
-    asked: String,
-    since: ElapsedTime,
-    page: FetchedPage,
+    kept: Mutex<KeptAnswers>,
 }
 
 impl WebFetcher {
@@ -117,8 +111,15 @@ impl WebFetcher {
         }
     }
 
-    /// Follows redirects, each of which is an address like the first.
-    fn follow(&self, mut url: Url, within: Duration) -> Result<FetchedPage, WebFault> {
+    /// Follows redirects, each of which is an address like the first. `read` gets what is at the end of them, with where
+    /// that is and its host.
+    fn follow<T>(
+        &self,
+        mut url: Url,
+        within: Duration,
+        accepts: Option<&str>,
+        read: impl FnOnce(Url, &str, &mut Response<Body>) -> Result<T, WebFault>,
+    ) -> Result<T, WebFault> {
         let began = ElapsedTime::start();
         for _ in 0..=MOST_REDIRECTS {
             let host = self.permitted(&url)?;
@@ -126,35 +127,51 @@ impl WebFetcher {
             if left.is_zero() {
                 return Err(WebFault::TimedOut);
             }
-            let request = self.pages.get(url.as_str()).config().timeout_global(Some(left)).build();
+            let mut request = self.pages.get(url.as_str());
+            if let Some(accepts) = accepts {
+                request = request.header(header::ACCEPT, accepts);
+            }
+            let request = request.config().timeout_global(Some(left)).build();
             let mut response = request.call().map_err(|error| self.fault(&error, &host))?;
             if let Some(next) = redirect(&url, &response) {
-                url = next?;
+                let next = next?;
+                // Whoever is on the way could have answered in the place of the host.
+                if url.scheme() == "https" && next.scheme() == "http" {
+                    return Err(WebFault::Downgraded);
+                }
+                url = next;
                 continue;
             }
             if !response.status().is_success() {
                 return Err(WebFault::Status { status: response.status().as_u16() });
             }
-            let kind = header_text(&response, &header::CONTENT_TYPE).unwrap_or_default();
             // Nothing was accepted but the plain bytes; a small body can unpack to a very large one.
             let coding = header_text(&response, &header::CONTENT_ENCODING).filter(|coding| coding != "identity");
             if let Some(coding) = coding {
                 return Err(WebFault::Unsupported { media_type: coding });
             }
-            let form = PageBytes::form(&kind)?;
-            let body = response.body_mut().with_config().limit(self.most_read()).read_to_vec();
-            let bytes = body.map_err(|error| self.fault(&error, &host))?;
-            let PageBytes { kind, text } = PageBytes::read(form, &bytes)?;
-            return Ok(FetchedPage { url: url.into(), kind, text });
+            return read(url, &host, &mut response);
         }
         Err(WebFault::TooManyRedirects)
+    }
+
+    fn read_page(&self, url: Url, host: &str, response: &mut Response<Body>) -> Result<FetchedPage, WebFault> {
+        // Before the body, which is not worth reading if it is no text.
+        let form = PageBytes::form(&header_text(response, &header::CONTENT_TYPE).unwrap_or_default())?;
+        let PageBytes { kind, text } = PageBytes::read(form, &self.read_bytes(host, response)?)?;
+        Ok(FetchedPage { url: url.into(), kind, text })
+    }
+
+    fn read_bytes(&self, host: &str, response: &mut Response<Body>) -> Result<Vec<u8>, WebFault> {
+        let body = response.body_mut().with_config().limit(self.most_read()).read_to_vec();
+        body.map_err(|error| self.fault(&error, host))
     }
 
     fn fault(&self, error: &Error, host: &str) -> WebFault {
         let host = host.to_owned();
         match error {
-            Error::Other(other) if other.is::<PrivateAddress>() => WebFault::PrivateHost { host },
-            Error::HostNotFound => WebFault::HostUnknown { host },
+            Error::Other(other) if other.is::<NoPublicAddress>() => WebFault::NoPublicHost { host },
+            Error::HostNotFound => WebFault::NoPublicHost { host },
             Error::BodyExceedsLimit(_) => WebFault::TooLarge { limit: self.settings.max_bytes },
             Error::Timeout(_) => WebFault::TimedOut,
             Error::Io(error) if matches!(error.kind(), ErrorKind::TimedOut | ErrorKind::WouldBlock) => {
@@ -170,18 +187,11 @@ impl WebFetcher {
     }
 
     fn kept(&self, asked: &str) -> Option<FetchedPage> {
-        let mut kept = self.kept.lock();
-        kept.retain(|page| page.since.elapsed() < KEPT_FOR);
-        kept.iter().find(|page| page.asked == asked).map(|kept| kept.page.clone())
+        self.kept.lock().page(asked)
     }
 
     fn keep(&self, asked: String, page: FetchedPage) {
-        let mut kept = self.kept.lock();
-        kept.push_back(KeptPage { asked, since: ElapsedTime::start(), page });
-        let bytes = |kept: &VecDeque<KeptPage>| kept.iter().map(|kept| kept.page.text.len()).sum::<usize>();
-        while kept.len() > MOST_KEPT || bytes(&kept) > MOST_KEPT_BYTES {
-            kept.pop_front();
-        }
+        self.kept.lock().keep_page(asked, page);
     }
 
     /// Runs a request if there is a place for it.
@@ -229,9 +239,24 @@ impl WebAccess for WebFetcher {
             return Ok(page);
         }
         let asked = url.to_string();
-        let page = self.in_a_place(|| self.follow(url, within.min(self.settings.timeout)))?;
+        let within = within.min(self.settings.timeout);
+        let read = |url: Url, host: &str, response: &mut Response<Body>| self.read_page(url, host, response);
+        let page = self.in_a_place(|| self.follow(url, within, None, read))?;
         self.keep(asked, page.clone());
         Ok(page)
+    }
+
+    fn fetch_picture(&self, url: &str, within: Duration) -> Result<Arc<[u8]>, WebFault> {
+        let url = Url::parse(url.trim()).map_err(|_| WebFault::NotAnAddress)?;
+        self.permitted(&url)?;
+        if let Some(bytes) = self.kept.lock().picture(url.as_str()) {
+            return Ok(bytes);
+        }
+        let (asked, within) = (url.to_string(), within.min(self.settings.timeout));
+        let read = |_: Url, host: &str, response: &mut Response<Body>| self.read_bytes(host, response);
+        let bytes: Arc<[u8]> = self.in_a_place(|| self.follow(url, within, Some(PICTURES), read))?.into();
+        self.kept.lock().keep_picture(asked, &bytes);
+        Ok(bytes)
     }
 
     fn search(&self, query: &str, within: Duration) -> Result<Vec<WebHit>, WebFault> {
@@ -246,8 +271,7 @@ impl WebAccess for WebFetcher {
             if !response.status().is_success() {
                 return Err(WebFault::Status { status: response.status().as_u16() });
             }
-            let body = response.body_mut().with_config().limit(self.most_read()).read_to_vec();
-            let bytes = body.map_err(|error| self.fault(&error, &host))?;
+            let bytes = self.read_bytes(&host, &mut response)?;
             let answer: EngineAnswer = serde_json::from_slice(&bytes).map_err(|_| WebFault::BadEngine)?;
             Ok(answer.results.into_iter().filter_map(EngineResult::hit).take(MOST_HITS).collect())
         })
@@ -280,3 +304,5 @@ impl EngineResult {
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tls_tests;

@@ -11,6 +11,8 @@ pub struct VaultLimits {
     pub max_text_bytes: u64,
     /// How much memory the vectors of notes may take; with none, there is no search by meaning.
     pub max_vector_bytes: u64,
+    /// How much text of documents is searched; with none, documents are not read for the search.
+    pub max_document_bytes: u64,
     /// How long checkpoints are kept.
     pub retention: Retention,
 }
@@ -21,6 +23,7 @@ impl Default for VaultLimits {
             max_file_bytes: 64 << 20,
             max_text_bytes: 512 << 20,
             max_vector_bytes: 256 << 20,
+            max_document_bytes: 64 << 20,
             retention: Retention::default(),
         }
     }

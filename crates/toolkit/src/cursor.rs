@@ -1,6 +1,6 @@
 //! Cursors of paged lists.
 
-use lapidary_operation::{Reason, clipped};
+use lapidary_operation::{Context, Reason, clipped};
 use serde::{Deserialize, Serialize};
 
 /// Where in a list a page starts, and how long it is. It is sent to the client and back as base64url of JSON, the
@@ -15,7 +15,7 @@ const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxy
 
 impl PageCursor {
     const FIRST: Self = Self { offset: 0, limit: 50 };
-    const LONGEST_PAGE: usize = 200;
+    pub const LONGEST_PAGE: usize = 200;
 
     /// The first page if nothing was sent.
     pub fn parse(given: Option<&str>) -> Result<Self, Reason> {
@@ -28,6 +28,14 @@ impl PageCursor {
         let cursor = decoded(given).and_then(|json| serde_json::from_slice::<Self>(&json).ok());
         let cursor = cursor.ok_or_else(|| Reason::CursorInvalid { cursor: clipped(given) })?;
         Ok(Self { limit: cursor.limit.clamp(1, longest), ..cursor })
+    }
+
+    /// The page that a call asks for. For the steps of a run, which have no room to save, the first is as long as one may be.
+    pub fn asked(context: &Context<'_>, given: Option<&str>, longest: usize) -> Result<Self, Reason> {
+        match given {
+            None if context.in_steps => Ok(Self { offset: 0, limit: longest }),
+            given => Self::parse_up_to(given, longest),
+        }
     }
 
     pub fn written(self) -> String {

@@ -12,7 +12,7 @@ use crate::reading::{self, LinkSource, ShownFile};
 pub type FolderWords = BTreeMap<String, String>;
 
 /// Longer descriptions are cut: one says what belongs into a folder, not what is in it.
-const MOST_BYTES: usize = 160;
+const MOST_BYTES: usize = 100;
 /// Folder notes that are read for one answer.
 const MOST_READ: usize = 24;
 

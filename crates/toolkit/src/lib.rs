@@ -41,6 +41,7 @@ pub mod occurrence;
 pub mod owner_guide;
 pub mod page;
 pub mod page_part;
+pub mod page_pictures;
 pub mod part_moving;
 pub mod passages;
 pub mod patching;

@@ -1,7 +1,11 @@
 //! The passages of notes that fit a question, within a room.
 
+use lapidary_note::counted;
 use lapidary_operation::{Context, Reason, fence::fenced, quote::one_line};
-use lapidary_vault::{NoMeaning, NotePiece, PassageSize, RankedBy, RankedNote, RankedPage, RankedQuery, View};
+use lapidary_vault::{
+    DocumentKind, FoundPage, NoMeaning, NotePiece, PassageSize, RankedBy, RankedNote, RankedPage, RankedQuery,
+    VaultPath, View,
+};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -10,6 +14,11 @@ use serde::Serialize;
 #[serde(rename_all = "camelCase")]
 pub struct FoundPassage {
     pub path: String,
+    /// Of a document: the page, slide, sheet or chapter.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub page: Option<u32>,
+    #[serde(skip)]
+    pub place: Option<String>,
     /// The heading above it, as a section to read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub section: Option<String>,
@@ -36,7 +45,8 @@ pub struct FoundPassages {
     /// Notes with passages that had no room.
     pub left: usize,
     pub by: RankedBy,
-    pub no_meaning: Option<NoMeaning>,
+    /// If it was not ranked as it was asked for.
+    pub notice: Option<String>,
 }
 
 /// How much is wanted.
@@ -99,17 +109,28 @@ pub fn find(
         shown += usize::from(passages.len() > before);
     }
     let left = found.total.saturating_sub(shown);
-    Ok(FoundPassages { passages, total: found.total, left, by: found.by, no_meaning: found.no_meaning })
+    let why = found.no_meaning.map(why_by_words).or_else(|| found.stood_in.map(stood_in));
+    let said: Vec<String> = why.into_iter().chain(unread_documents(found.unread_documents)).collect();
+    let notice = (!said.is_empty()).then(|| said.join(" "));
+    Ok(FoundPassages { passages, total: found.total, left, by: found.by, notice })
 }
 
 /// The best first; the words that were found if there is nothing else.
 fn of_note(note: &RankedNote) -> Vec<FoundPassage> {
-    let content_hash = note.near.as_ref().map(|near| near.hash.short());
-    let joined = |section: &Option<Vec<String>>| section.as_ref().map(|headings| headings.join("::"));
+    let hash = note.page.as_ref().map(|page| &page.hash).or_else(|| note.near.as_ref().map(|near| &near.hash));
+    let content_hash = hash.map(lapidary_note::ContentHash::short);
+    // A sheet or a chapter has a name, and no headings.
+    let section = |page: &Option<FoundPage>, section: &Option<Vec<String>>| match page {
+        Some(page) => page.label.clone(),
+        None => section.as_ref().map(|headings| headings.join("::")),
+    };
+    let place_of = |page: &Option<FoundPage>| page.as_ref().map(|page| place(&note.path, page));
     let of_piece = |piece: &NotePiece| FoundPassage {
         path: note.path.to_string(),
-        section: joined(&piece.section),
-        line: Some(piece.line),
+        page: piece.page.as_ref().and_then(page_number),
+        place: place_of(&piece.page),
+        section: section(&piece.page, &piece.section),
+        line: piece.page.is_none().then_some(piece.line),
         text: piece.text.clone(),
         cut: false,
         similarity: Some(rounded(piece.cosine)),
@@ -123,7 +144,9 @@ fn of_note(note: &RankedNote) -> Vec<FoundPassage> {
     }
     vec![FoundPassage {
         path: note.path.to_string(),
-        section: joined(&note.section),
+        page: note.page.as_ref().and_then(page_number),
+        place: place_of(&note.page),
+        section: section(&note.page, &note.section),
         line: note.line,
         text: note.excerpt.clone(),
         cut: false,
@@ -147,6 +170,37 @@ fn shortened(passage: FoundPassage, most: usize) -> FoundPassage {
     FoundPassage { text: passage.text[..end].trim_end().to_owned(), cut: true, ..passage }
 }
 
+/// What a tool answers with passages.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct PassageAnswer {
+    passages: Vec<FoundPassage>,
+    /// Further notes that fit.
+    left: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    notice: Option<String>,
+}
+
+impl PassageAnswer {
+    pub fn of(found: FoundPassages) -> Self {
+        Self { passages: found.passages, left: found.left, notice: found.notice }
+    }
+
+    /// As a model reads it. `nothing` is said if there are no passages.
+    pub fn text(&self, nothing: &str) -> String {
+        let Self { passages, left, notice } = self;
+        let mut text = notice.clone().map(|notice| notice + "\n").unwrap_or_default();
+        if passages.is_empty() {
+            return text + nothing;
+        }
+        text += &self::text(passages);
+        if *left > 0 {
+            text += &format!("\n{} more", counted(*left, "note"));
+        }
+        text
+    }
+}
+
 /// The passages as a model reads them.
 pub fn text(passages: &[FoundPassage]) -> String {
     let mut text = String::new();
@@ -155,10 +209,37 @@ pub fn text(passages: &[FoundPassage]) -> String {
         let line = passage.line.map_or(String::new(), |line| format!(":{line}"));
         let hash = passage.content_hash.as_ref().map_or(String::new(), |hash| format!(" · {hash}"));
         let cut = if passage.cut { "…" } else { "" };
-        let head = format!("{}{line}{section}{hash}", passage.path);
+        let head = format!("{}{line}{section}{hash}", passage.place.as_ref().unwrap_or(&passage.path));
         text += &format!("{}\n{}{cut}\n\n", one_line(&head), passage.text.trim());
     }
     fenced(&(text.trim_end().to_owned() + "\n"))
+}
+
+/// Another model than the chosen one was asked.
+pub fn stood_in(done: u8) -> String {
+    format!("Ranked by the bundled model: the chosen one has read {done} % of the notes.")
+}
+
+/// A place in a document as people write it: with the link of Obsidian, where it knows one.
+pub fn place(path: &VaultPath, page: &FoundPage) -> String {
+    match page.kind {
+        DocumentKind::Pdf => format!("{path}#page={}", page.number),
+        kind => match page_number(page) {
+            Some(number) => format!("{path} {} {number}", kind.part_name()),
+            None => path.to_string(),
+        },
+    }
+}
+
+/// `None` for a kind that has only one part.
+pub fn page_number(page: &FoundPage) -> Option<u32> {
+    (!page.kind.is_text()).then_some(page.number)
+}
+
+/// That documents were not searched.
+pub fn unread_documents(count: usize) -> Option<String> {
+    let is = if count == 1 { "is" } else { "are" };
+    (count > 0).then(|| format!("{} {is} not read yet.", counted(count, "document")))
 }
 
 /// Why meaning did not count.

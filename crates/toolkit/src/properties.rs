@@ -19,7 +19,7 @@ impl NoteProperties {
     }
 
     /// From a text that is not exactly the file.
-    pub(crate) fn of_text(text: &str) -> Self {
+    pub fn of_text(text: &str) -> Self {
         let block = Frontmatter::find(text);
         // A note without a block has no properties, which is not an error.
         let entries = block.as_ref().map_or(Ok(Vec::new()), |block| block.properties(text));

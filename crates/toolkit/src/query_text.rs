@@ -3,15 +3,26 @@
 use lapidary_operation::{Reason, clipped, quote::Prose};
 
 /// Longer input is a text rather than a query.
-pub const LONGEST_QUERY: usize = 2_000;
+const LONGEST_QUERY: usize = 2_000;
 
 /// Refuses what is too long for a query: every word of it is searched.
 pub fn check_length(tool: &str, query: &str) -> Result<(), Reason> {
-    if query.len() <= LONGEST_QUERY {
-        return Ok(());
+    check_words(tool, "query", query, &[])
+}
+
+/// The same for a question and other ways to say it, in arguments of these names.
+pub fn check_words(tool: &str, argument: &str, text: &str, alternatives: &[String]) -> Result<(), Reason> {
+    let too_long = |argument: &str, bytes: usize| {
+        let problem = Prose::ours(format_args!("has {bytes} bytes, more than the limit of {LONGEST_QUERY}"));
+        Err(Reason::bad_argument(tool, argument, problem))
+    };
+    // Each counts, also an empty one.
+    let others = alternatives.iter().map(|text| text.len() + 1).sum::<usize>();
+    match text.len() {
+        bytes if bytes > LONGEST_QUERY => too_long(argument, bytes),
+        _ if others > LONGEST_QUERY => too_long("alternatives", others),
+        _ => Ok(()),
     }
-    let problem = Prose::ours(format_args!("has {} bytes, more than the limit of {LONGEST_QUERY}", query.len()));
-    Err(Reason::bad_argument(tool, "query", problem))
 }
 
 /// The query for an answer, which is not made long by it.

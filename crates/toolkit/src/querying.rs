@@ -5,7 +5,7 @@ mod dql_page;
 
 use std::ops::Range;
 
-use lapidary_bases::BaseFile;
+use lapidary_bases::{BaseFile, is_base_yaml};
 use lapidary_dataview::{DqlExpression, DqlQuery, DqlWriter, meant_function};
 use lapidary_operation::{Context, Reason, ReasonKind, WalkCost, clipped, quote::Prose};
 use lapidary_query::{
@@ -67,17 +67,9 @@ impl<'t> QueryKind<'t> {
         if ["$=", "```dataviewjs", "dv."].iter().any(|start| trimmed.starts_with(start)) {
             return Self::Script;
         }
-        let lines = text.lines().map(str::trim_end).filter(|line| !line.is_empty());
-        let is_key = |line: &str| {
-            line.split_once(':').is_some_and(|(key, _)| BASE_KEYS.contains(&key.trim_matches(['"', '\''])))
-        };
-        if lines.clone().any(is_key) { Self::BaseYaml } else { Self::Dql }
+        if is_base_yaml(text) { Self::BaseYaml } else { Self::Dql }
     }
 }
-
-/// What a base can have at its top. DQL has no line that begins so.
-const BASE_KEYS: [&str; 8] =
-    ["filters", "formulas", "properties", "summaries", "views", "display", "newItemFolder", "newItemTemplate"];
 
 impl ReadQuery {
     /// `view` is the one of a base; a link to a base may name it too.

@@ -168,6 +168,20 @@ impl KeptRecipe {
     }
 }
 
+/// Refuses a recipe with a step that the caller may not call, as that call would be refused.
+pub fn authorize(catalogue: &Catalogue, recipe: &Recipe) -> Result<(), Reason> {
+    for (index, step) in recipe.steps.iter().enumerate() {
+        // A tool that does not exist is a mistake of the recipe, which its check names.
+        if let Ok(entry) = catalogue.find(&step.tool)
+            && !entry.is_internal()
+        {
+            let in_step = |reason| Reason::InStep { list: "steps", index, reason: Box::new(reason) };
+            entry.authorize().map_err(in_step)?;
+        }
+    }
+    Ok(())
+}
+
 /// The recipes of a vault that a caller can run.
 pub fn runnable(context: &Context<'_>, view: &View) -> Result<Vec<RunnableRecipe>, Reason> {
     let found = all(context, view)?;

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use lapidary_note::count_steps;
 use lapidary_operation::{Context, Reason};
 use lapidary_query::words;
-use lapidary_vault::{CloseNote, NoMeaning, NoteFilter, PassageSize, RankedPage, RankedQuery, VaultPath, View};
+use lapidary_vault::{CloseNote, NoMeaning, PassageSize, RankedPage, RankedQuery, VaultPath, View};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -192,7 +192,7 @@ fn by_words(context: &Context<'_>, view: &View, start: &VaultPath) -> Result<Vec
         takes: |_| 0,
     };
     let text = wanted.join(" ");
-    let query = RankedQuery { text: &text, alternatives: &[], filter: NoteFilter::default() };
+    let query = RankedQuery::from(text.as_str());
     let found = view
         .ranked(query, page, &|| context.cancel.check().is_ok())
         .map_err(|error| Reason::from_index(&error, context.cancel))?;

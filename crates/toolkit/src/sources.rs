@@ -58,6 +58,10 @@ pub struct SourceDraft {
     pub mark: String,
     pub title: Option<String>,
     pub url: Option<String>,
+    /// The address that the source claims for itself, if it is another.
+    pub claimed: Option<String>,
+    /// A link to the file of the vault that it was read from.
+    pub original: Option<String>,
     pub author: Option<String>,
     pub published: Option<String>,
 }
@@ -72,7 +76,7 @@ impl SourceDraft {
         }
         text.push('\n');
         let WebPage { title, url, author, published, .. } = page;
-        Some(Self { mark: text_mark(original), text, title, url, author, published })
+        Some(Self { mark: text_mark(original), text, title, url, author, published, ..Self::default() })
     }
 
     /// The note that was made of this source before.
@@ -100,12 +104,14 @@ impl SourceDraft {
         note: &Document,
         status: Option<&str>,
     ) -> Result<Document, Reason> {
-        let own_status = NoteProperties::of(note).value();
-        let has_status = !matches!(PropertyPath::name(STATUS).find(&own_status), None | Some(YamlValue::Null));
-        let status = status.or((!has_status).then_some(INBOX));
+        let own = NoteProperties::of(note).value();
+        let has = |path: &PropertyPath| !matches!(path.find(&own), None | Some(YamlValue::Null));
+        let status = status.or((!has(&PropertyPath::name(STATUS))).then_some(INBOX));
         let properties = [
             (TITLE, self.title.clone()),
             (SOURCE, self.url.clone()),
+            (CLAIMED, self.claimed.clone()),
+            (ORIGINAL, self.original.clone()),
             (AUTHOR, self.author.clone()),
             (PUBLISHED, self.published.clone()),
             (INGESTED, Some(context.now.date().to_string())),
@@ -116,8 +122,16 @@ impl SourceDraft {
             .into_iter()
             .filter_map(|(name, value)| Some((PropertyPath::name(name), YamlValue::Text(value?))))
             .collect();
-        let edits: Vec<PropertyEdit<'_>> =
-            properties.iter().map(|(path, value)| PropertyEdit::Set { path, value }).collect();
+        // What a text says about itself in our properties is a claim, too.
+        let (source, claimed) = (PropertyPath::name(SOURCE), PropertyPath::name(CLAIMED));
+        let is_free = self.claimed.is_none() && !has(&claimed);
+        let renamed = match (has(&source), is_free) {
+            (false, _) => None,
+            (true, true) => Some(PropertyEdit::Move { from: &source, to: &claimed }),
+            (true, false) => Some(PropertyEdit::Delete { path: &source }),
+        };
+        let set = properties.iter().map(|(path, value)| PropertyEdit::Set { path, value });
+        let edits: Vec<PropertyEdit<'_>> = renamed.into_iter().chain(set).collect();
         let edited = note.edit_properties(&edits).map_err(|error| edit_refusal(path, &error))?;
         Ok(edited.document)
     }

@@ -15,6 +15,8 @@ pub struct WebPage {
     pub author: Option<String>,
     pub published: Option<String>,
     pub url: Option<String>,
+    /// The addresses of its pictures, if they were asked for. Each is a link in the text.
+    pub pictures: Vec<String>,
 }
 
 /// Elements that are not part of what a page says.
@@ -28,12 +30,21 @@ const MAIN: &[&str] = &["article", "main"];
 impl WebPage {
     /// `base` is the address of the page, for links that are relative to it.
     pub fn read(html: &str, base: Option<&str>) -> Self {
+        Self::read_with(html, base, false)
+    }
+
+    /// The same, with a link for every picture, also for those without words.
+    pub fn read_with_pictures(html: &str, base: Option<&str>) -> Self {
+        Self::read_with(html, base, true)
+    }
+
+    fn read_with(html: &str, base: Option<&str>, with_pictures: bool) -> Self {
         let mut page = Self::default();
         let tokens = page.tokens(html);
         let base = base.or(page.url.as_deref()).map(str::to_owned);
         // A page that is badly closed may have everything in an element that is skipped; better all of it than nothing.
         for choice in [PageChoice::Main, PageChoice::Body, PageChoice::All] {
-            page.markdown = choice.markdown(&tokens, base.as_deref());
+            (page.markdown, page.pictures) = choice.markdown(&tokens, base.as_deref(), with_pictures);
             if !page.markdown.is_empty() {
                 break;
             }
@@ -95,8 +106,8 @@ enum PageChoice {
 }
 
 impl PageChoice {
-    fn markdown(self, tokens: &[Token<()>], base: Option<&str>) -> String {
-        let mut text = PageText::new(base);
+    fn markdown(self, tokens: &[Token<()>], base: Option<&str>, with_pictures: bool) -> (String, Vec<String>) {
+        let mut text = PageText::new(base, with_pictures);
         let mut skipped: Option<(&str, usize)> = None;
         let mut main = 0_usize;
         for token in tokens {
@@ -224,6 +235,7 @@ mod tests {
             author: Some("Ada & Co".to_owned()),
             published: Some("2026-01-02T03:04:05Z".to_owned()),
             url: Some("https://a.example/slate".to_owned()),
+            pictures: Vec::new(),
         };
         assert_eq!(page, expected);
     }

@@ -8,6 +8,7 @@ mod definitions;
 mod operations;
 mod prompts;
 mod resources;
+mod skills;
 #[cfg(test)]
 mod tests;
 mod tools;
@@ -25,23 +26,24 @@ pub use lapidary_operation::{
     PromptsSeen, ProposalStep, ReadOperation, ReadPayload, Reason, ReasonKind, RecipeAccess, RelayedCall,
     RenderedReply, ReplyFacts, ResourceBody, RestOpenNote, RestPayload, RestPeriodic, RestPlace, RestoreReach,
     RunnableRecipe, ScanLimits, SelectionError, ServerCall, ServerFacts, ServerFault, ServerReply, ServerRequests,
-    ServerTool, ServerToolStanding, ShareReport, ShownProposal, StepAnswer, StepCalls, StepRefusal, StepsOutcome,
-    StepsPlan, ToolAnswer, ToolGroup, ToolKind, ToolNeeds, ToolOffer, ToolSelection, ToolSpec, ToolStanding,
-    VaultChoice, VaultShape, VaultState, VaultSurvey, VaultView, WalkCost, WebAccess, WebFault, WebHit, WebRequests,
-    WireFamily, bug, catch_panic, check_arguments, clip_diff, clipped, fence, install_panic_hook, is_of_name,
-    json_text, quote, refusal_data, render_answer, render_change, render_dry_run, render_refusal, uri,
+    ServerTool, ServerToolStanding, ShareReport, ShownProposal, SkillEntry, SkillFile, StepAnswer, StepCalls,
+    StepRefusal, StepsOutcome, StepsPlan, ToolAnswer, ToolGroup, ToolKind, ToolNeeds, ToolOffer, ToolSelection,
+    ToolSpec, ToolStanding, VaultChoice, VaultShape, VaultState, VaultSurvey, VaultView, WalkCost, WebAccess, WebFault,
+    WebHit, WebRequests, WireFamily, bug, catch_panic, check_arguments, clip_diff, clipped, fence, install_panic_hook,
+    is_of_name, json_text, quote, refusal_data, render_answer, render_change, render_dry_run, render_refusal, uri,
 };
 pub use lapidary_toolkit::{lost_blocks, naming::is_bare_name, recipes, schema, upkeep};
 pub use operations::{
     CheckSubscriptions, CompletePath, CompletePrompt, ExportCheckpoints, FillPrompt, FindGuide, FindOpenNote,
-    FindPeriodic, FindPlace, LegacyPatch, ListPrompts, NameNotes, PlainSearch, ReadGuides, ReadNote, ReadResource,
-    RestTags, RunDql, RunLogic, ShareSettings, Subscribe, SurveyVault, WatchPrompts, document_map, file_version,
-    legacy_map, legacy_part, parse_instruction, section_of,
+    FindPeriodic, FindPlace, FindSkill, LegacyPatch, ListPrompts, ListSkills, NameNotes, PlainSearch, ReadGuides,
+    ReadNote, ReadResource, RestTags, RunDql, RunLogic, ShareSettings, Subscribe, SurveyVault, WatchPrompts,
+    document_map, file_version, legacy_map, legacy_part, parse_instruction, section_of,
 };
 pub use prompts::prompts;
 pub use resources::{
     FIXED_RESOURCES, FileTemplate, FixedResource, JSON, ResourceUri, VaultResource, media_type, shown_capabilities,
 };
+pub use skills::{SERVER_SKILL, SkillOrigin, SkillUri, server_skill, skill_origin};
 pub use tools::{
     NO_MEMORY, NO_RECIPES, NO_SCHEMAS, NO_SCRIPTS, NO_SERVERS, NO_WEB_PAGES, NO_WEB_SEARCH, TOOL_SET, TOOLS,
 };

@@ -5,7 +5,9 @@ mod complete_path;
 mod complete_prompt;
 mod export_checkpoints;
 mod fill_prompt;
+mod find_skill;
 mod list_prompts;
+mod list_skills;
 mod name_notes;
 mod read_guides;
 mod read_resource;
@@ -21,7 +23,9 @@ pub use self::{
     complete_prompt::CompletePrompt,
     export_checkpoints::ExportCheckpoints,
     fill_prompt::FillPrompt,
+    find_skill::FindSkill,
     list_prompts::ListPrompts,
+    list_skills::ListSkills,
     name_notes::NameNotes,
     read_guides::{FindGuide, ReadGuides},
     read_resource::ReadResource,

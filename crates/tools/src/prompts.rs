@@ -11,7 +11,7 @@ use lapidary_toolkit::{index, reading};
 use lapidary_vault::{ReadError, VaultPath, View, store::EntryKind};
 use serde_json::{Map, Value};
 
-use crate::resources::best;
+use crate::{resources::best, skills::playbook_sources};
 
 const FOLDER: &str = "Prompts";
 const TAG: &str = "mcp-tools-prompt";
@@ -52,7 +52,7 @@ pub(crate) fn fill_prompt(
     let values = values(&prompt, arguments)?;
     let file = reading::read(view, &prompt.path)?;
     let shown = reading::show(&prompt.path, &file)?;
-    let body = body(shown.text());
+    let body = body_of(shown.text());
     // Values are put in without being searched for placeholders, so that text of a user cannot fill another argument.
     let filled = filled_prompt(body, &prompt_slots(body), |name| values.get(name).copied());
     Ok(FilledPrompt { description: prompt.description, text: filled.trim_start().to_owned() })
@@ -133,18 +133,15 @@ fn unknown_argument(prompt: &ListedPrompt, given: &str) -> Reason {
 enum PromptSource {
     /// The notes there that have the tag.
     Prompts,
-    /// All notes of the folder that the owner chose.
+    /// The playbooks of the folder that the owner chose.
     Skills,
 }
 
 fn all_notes(context: &Context<'_>, view: &View) -> Result<Vec<(VaultPath, PromptSource)>, Reason> {
     let folder = VaultPath::parse(FOLDER).map_err(|error| bug!("`{FOLDER}` is not a path: {error}"))?;
     let prompts = notes(context, view, folder)?.into_iter().map(|path| (path, PromptSource::Prompts));
-    let skills = match context.skills {
-        Some(folder) => notes(context, view, folder.clone())?,
-        None => Vec::new(),
-    };
-    Ok(prompts.chain(skills.into_iter().map(|path| (path, PromptSource::Skills))).collect())
+    let skills = playbook_sources(context, view)?.into_iter().map(|source| (source.note, PromptSource::Skills));
+    Ok(prompts.chain(skills).collect())
 }
 
 /// The notes below a folder, in path order.
@@ -176,12 +173,12 @@ fn prompt_in(vault: &str, path: &VaultPath, text: &str, source: PromptSource) ->
     let mut description = note.property(&["description"]).and_then(described);
     let is_skill = source == PromptSource::Skills;
     if is_skill {
-        description = description.or_else(|| first_line(body(text)));
+        description = description.or_else(|| first_line(body_of(text)));
     } else {
         note.property_tags().iter().find(|tag| tag.name.eq_ignore_ascii_case(TAG))?;
     }
     let mut arguments: Vec<PromptArgument> = Vec::new();
-    for PromptSlot { name, hint, .. } in prompt_slots(body(text)) {
+    for PromptSlot { name, hint, .. } in prompt_slots(body_of(text)) {
         if !arguments.iter().any(|argument| argument.name == name) {
             arguments.push(PromptArgument { name, description: hint });
         }
@@ -200,8 +197,8 @@ fn prompt_in(vault: &str, path: &VaultPath, text: &str, source: PromptSource) ->
     Some(ListedPrompt { name, vault, title, description, arguments, is_skill, path: path.clone() })
 }
 
-/// The properties at the start of a note.
-fn first_line(text: &str) -> Option<String> {
+/// What a note without a description begins with.
+pub(crate) fn first_line(text: &str) -> Option<String> {
     let line = text.lines().map(|line| line.trim_start_matches('#').trim()).find(|line| !line.is_empty())?;
     Some(line.chars().take(200).collect())
 }
@@ -217,6 +214,6 @@ fn described(node: &lapidary_note::YamlNode) -> Option<String> {
 }
 
 /// The note without its properties.
-fn body(text: &str) -> &str {
+pub(crate) fn body_of(text: &str) -> &str {
     Frontmatter::find(text).map_or(text, |block| &text[block.span.end..])
 }

@@ -23,9 +23,9 @@ pub use lapidary_index::{
     ScanStop, ScanWindow, ScannedNotes, SeenLines, VaultRows, VisibleFiles, VisibleNotes, day_number, links,
 };
 pub use lapidary_search::{
-    CloseNote, DecodeFault, DocumentKey, DocumentKind, DocumentPart, DocumentReader, DocumentText, KeptVectors,
-    MOST_DOCUMENT_TEXT, MeaningState, NearPassage, NoDocumentText, NoMeaning, NoteFilter, NotePiece, PassageSize,
-    RankedBy, RankedNote, RankedNotes, RankedPage, RankedQuery, label as document_label,
+    CloseNote, DecodeFault, DocumentKey, DocumentKind, DocumentPart, DocumentReader, DocumentText, DocumentsState,
+    FoundPage, KeptVectors, MOST_DOCUMENT_TEXT, MeaningState, NearPassage, NoDocumentText, NoMeaning, NoteFilter,
+    NotePiece, PassageSize, RankedBy, RankedNote, RankedNotes, RankedPage, RankedQuery, label as document_label,
 };
 pub use lapidary_store::posix::ImportFolder;
 pub use lapidary_store::{

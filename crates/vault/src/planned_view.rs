@@ -1,6 +1,10 @@
 //! A vault with planned changes applied: what the next step of a batch plans on.
 
-use std::{cell::RefCell, collections::BTreeMap, sync::Arc};
+use std::{
+    cell::RefCell,
+    collections::{BTreeMap, HashMap},
+    sync::Arc,
+};
 
 use lapidary_index::{IndexError, PlannedIndex};
 use lapidary_note::FileContent;
@@ -19,9 +23,9 @@ pub(crate) struct PlannedOverlay {
     files: BTreeMap<String, PlannedEntry>,
     /// Folders by their old and their new path, in the order in which they move.
     folders: Vec<(VaultPath, VaultPath)>,
-    steps: Vec<Arc<ChangeSet>>,
+    has_changes: bool,
     /// Passed on to the next view of a batch, which is built from this one.
-    index: RefCell<Option<OverlayIndex>>,
+    index: RefCell<OverlayIndex>,
 }
 
 /// What is at a path.
@@ -33,27 +37,49 @@ pub(crate) enum PlannedEntry {
     Elsewhere(VaultPath),
 }
 
-#[derive(Clone)]
+/// The index as far as it was asked for.
+#[derive(Clone, Default)]
 struct OverlayIndex {
-    /// How many of the steps are in it.
-    steps: usize,
-    index: PlannedIndex,
+    known: Option<PlannedIndex>,
+    /// Changes that are not in it yet.
+    pending: Vec<Change>,
+    /// Where the last of them write files, by path as in [`PlannedOverlay::files`]: a text that is replaced before anyone asks is neither kept nor digested.
+    written: HashMap<String, usize>,
+}
+
+impl OverlayIndex {
+    fn put(&mut self, change: &Change) {
+        match change {
+            Change::Write { path, .. } | Change::Create { path, .. } => match self.written.get(&key(path)) {
+                Some(at) => self.pending[*at] = change.clone(),
+                None => {
+                    self.written.insert(key(path), self.pending.len());
+                    self.pending.push(change.clone());
+                }
+            },
+            // What moves or goes away needs the texts before it.
+            _ => {
+                self.written.clear();
+                self.pending.push(change.clone());
+            }
+        }
+    }
 }
 
 impl PlannedOverlay {
     pub(crate) fn is_empty(&self) -> bool {
-        self.steps.is_empty()
+        !self.has_changes
     }
 
-    /// The same with some more changes. `base` is what is known of the vault without any, if it was scanned.
-    pub(crate) fn with(&self, changes: &ChangeSet, base: Option<PlannedIndex>) -> Self {
-        let mut next = self.clone();
+    /// Some more changes. `base` is what is known of the vault without any, if it was scanned.
+    pub(crate) fn make(&mut self, changes: &ChangeSet, base: Option<PlannedIndex>) {
+        self.has_changes = true;
+        let index = self.index.get_mut();
         if let Some(base) = base {
-            next.index.get_mut().get_or_insert(OverlayIndex { steps: 0, index: base });
+            index.known.get_or_insert(base);
         }
-        changes.changes.iter().for_each(|change| next.apply(change));
-        next.steps.push(Arc::new(changes.clone()));
-        next
+        changes.changes.iter().for_each(|change| index.put(change));
+        changes.changes.iter().for_each(|change| self.apply(change));
     }
 
     /// What is at a path; `None` if it is unchanged on disk.
@@ -99,9 +125,12 @@ impl PlannedOverlay {
                 entries.insert(path, entry.kind);
             }
         }
-        for there in self.files.values() {
+        let below = folder.map(|folder| format!("{}/", folder.as_str().nfc())).unwrap_or_default();
+        // In order of their paths, so what is in a folder, directly or deeper, is in one run.
+        let inside = self.files.range(below.clone()..).take_while(|(path, _)| path.starts_with(&below));
+        for (key, there) in inside {
             if let PlannedEntry::File(path, _) = there
-                && path.folder().as_ref() == folder
+                && !key[below.len()..].contains('/')
             {
                 entries.insert(path.clone(), EntryKind::File);
             }
@@ -158,16 +187,17 @@ impl PlannedOverlay {
         base: impl FnOnce() -> Result<PlannedIndex, IndexError>,
     ) -> Result<PlannedIndex, IndexError> {
         let mut indexed = self.index.borrow_mut();
-        let known = match &mut *indexed {
+        let OverlayIndex { known, pending, written } = &mut *indexed;
+        let known = match known {
             Some(known) => known,
-            none => none.insert(OverlayIndex { steps: 0, index: base()? }),
+            none => none.insert(base()?),
         };
-        // Only the steps that came since: a batch of a hundred steps applies each once.
-        if known.steps < self.steps.len() {
-            known.index.make(&self.steps[known.steps..]);
-            known.steps = self.steps.len();
+        // Only what came since: a batch of a hundred steps applies each once.
+        if !pending.is_empty() {
+            known.make(&std::mem::take(pending));
+            written.clear();
         }
-        Ok(known.index.clone())
+        Ok(known.clone())
     }
 }
 
@@ -182,4 +212,45 @@ fn planned(before: Option<&Arc<File>>, content: &FileContent) -> Arc<File> {
         modified: before.and_then(|file| file.modified),
         created: before.and_then(|file| file.created),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use lapidary_store::ContentGuard;
+
+    use super::*;
+
+    #[test]
+    fn a_file_that_is_written_again_and_again_is_kept_once() {
+        let path = |path: &str| VaultPath::parse(path).unwrap();
+        let before = Arc::new(File { content: "x".to_owned().into(), modified: None, created: None });
+        let write = |at: &str, text: String| Change::Write {
+            path: path(at),
+            before: Arc::clone(&before),
+            guard: ContentGuard::Plan,
+            content: text.into(),
+        };
+        let mut overlay = PlannedOverlay::default();
+        for number in 0..100 {
+            // One name in both encodings of its accent, too.
+            for name in ["a.md", "caf\u{e9}.md", "cafe\u{301}.md"] {
+                overlay.make(&ChangeSet::one(write(name, number.to_string())), None);
+            }
+        }
+        let held = |overlay: &PlannedOverlay| {
+            overlay.index.borrow().pending.iter().map(|change| change.bytes().to_vec()).collect::<Vec<_>>()
+        };
+        assert_eq!(held(&overlay), [b"99", b"99"], "the texts that are there at last");
+        // A text that is moved away is not the one that comes after it.
+        let moved = Change::Move {
+            from: path("a.md"),
+            to: path("b.md"),
+            before: None,
+            guard: ContentGuard::Plan,
+            content: None,
+        };
+        overlay.make(&ChangeSet::one(moved), None);
+        overlay.make(&ChangeSet::one(write("a.md", "new".to_owned())), None);
+        assert_eq!(held(&overlay).len(), 4);
+    }
 }

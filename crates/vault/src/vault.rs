@@ -6,7 +6,9 @@ use lapidary_index::{IndexCache, VaultIndex};
 use lapidary_meaning::ModelChoice;
 use lapidary_note::ContentHash;
 use lapidary_query::nearest;
-use lapidary_search::{DocumentReader, DocumentStore, KeptVectors, RankedIndexCache, SegmentCache, VectorIndexCache};
+use lapidary_search::{
+    DocumentIndexCache, DocumentReader, DocumentStore, KeptVectors, RankedIndexCache, SegmentCache, VectorIndexCache,
+};
 use lapidary_store::{
     Backend, Capabilities, InnerVault, KEYS_LAST, LONGEST_KEPT_REPLY, LedgerError, PathPrefix, Policy, RulesError,
     Scope, ScopeCache, StoreError, Turn, TurnError, UnmatchedRule, VaultLimits, VaultNews, VaultPath,
@@ -78,23 +80,27 @@ impl Vault {
         limits: VaultLimits,
     ) -> Self {
         let cache = state.map(|state| CacheFile::new(Arc::clone(state)));
-        let documents = DocumentStore::new(None, state.map(|state| DocumentCache::new(Arc::clone(state))));
+        let documents = Arc::new(DocumentStore::new(state.map(|state| DocumentCache::new(Arc::clone(state)))));
+        let pages = DocumentIndexCache::new(
+            Arc::clone(&documents),
+            cache.as_ref().map(CacheFile::for_document_vectors),
+            limits.max_document_bytes,
+        );
         let meaning = VectorIndexCache::new(cache.as_ref().map(CacheFile::for_vectors), limits.max_vector_bytes);
         let search =
-            RankedIndexCache::new(cache.as_ref().map(|cache| SegmentCache::new(cache.for_segments())), meaning);
+            RankedIndexCache::new(cache.as_ref().map(|cache| SegmentCache::new(cache.for_segments())), meaning, pages);
         // Folders that are never read need not be watched or indexed either.
         let skip_folders = policy.skip_folders.clone();
         let live = VaultIndex::new(Arc::clone(&backend), skip_folders, limits, cache.map(IndexCache::new));
         let (scope, live, search) = (ScopeCache::new(policy), Arc::new(live), Arc::new(search));
-        Self { name, backend, scope, live, search, documents: Arc::new(documents), waits_for_index: false }
+        Self { name, backend, scope, live, search, documents, waits_for_index: false }
     }
 
     /// The same vault, with what reads the text of its documents.
     #[must_use]
     pub fn reading_documents(self, reader: Arc<dyn DocumentReader>) -> Self {
-        // No view has it yet, so this is its only owner.
-        let documents = Arc::try_unwrap(self.documents).unwrap_or_default();
-        Self { documents: Arc::new(documents.with_reader(reader)), ..self }
+        self.documents.choose(reader);
+        self
     }
 
     /// A ranked search waits for the index, however long that takes: for one-time callers.

@@ -87,9 +87,8 @@ impl View {
 
     /// The same vault with these changes applied, which were planned on this view.
     pub fn with(&self, changes: &ChangeSet) -> Self {
-        // If this view has changes, its overlay already carries the base.
-        let notes = self.notes.get().filter(|_| self.ahead.is_empty());
-        let base = notes.map(|notes| PlannedIndex::new(Arc::clone(notes.snapshot()), &self.live));
+        let mut ahead = self.ahead.clone();
+        ahead.make(changes, self.base());
         Self {
             vault: self.vault.clone(),
             backend: Arc::clone(&self.backend),
@@ -99,12 +98,28 @@ impl View {
             search: Arc::clone(&self.search),
             documents: Arc::clone(&self.documents),
             waits_for_index: self.waits_for_index,
-            ahead: self.ahead.with(changes, base),
+            ahead,
             // A file that was read stays the same for the rest of the call, also in the views made from this one.
             seen: self.seen.clone(),
             files: OnceCell::new(),
             notes: OnceCell::new(),
         }
+    }
+
+    /// The same in place of this view: each of thousands of steps costs what it changes, and not what those before it did.
+    #[must_use]
+    pub fn then(mut self, changes: &ChangeSet) -> Self {
+        let base = self.base();
+        self.ahead.make(changes, base);
+        (self.files, self.notes) = (OnceCell::new(), OnceCell::new());
+        self
+    }
+
+    /// What is known of the vault without any planned change, if it was scanned.
+    fn base(&self) -> Option<PlannedIndex> {
+        // If this view has changes, its overlay already carries the base.
+        let notes = self.notes.get().filter(|_| self.ahead.is_empty());
+        notes.map(|notes| PlannedIndex::new(Arc::clone(notes.snapshot()), &self.live))
     }
 
     /// The files on disk that were read through it, each with its content.

@@ -89,6 +89,18 @@ pub(super) const SETTINGS: &[Setting] = &[
         },
     },
     Setting {
+        key: Some("limits.document_text_bytes"),
+        variable: Some("LAPIDARY_DOCUMENT_TEXT_BYTES"),
+        flag: None,
+        default: ShownDefault::Value("67108864"),
+        doc: "How much text of documents (PDF, DOCX, PPTX, XLSX, EPUB, HTML, CSV, text) a vault's search covers; those \
+              changed last come first, and the index of them takes about as much memory. 0 leaves documents out of \
+              the search, and none is read in the background.",
+        apply: |draft, given| {
+            number(&given.raw, 0..=u64::MAX).map(|most| draft.config.limits.document_text_bytes = most)
+        },
+    },
+    Setting {
         key: Some("limits.checkpoint_days"),
         variable: Some("LAPIDARY_CHECKPOINT_DAYS"),
         flag: None,

@@ -69,8 +69,8 @@ pub(super) const SETTINGS: &[Setting] = &[
         variable: Some("LAPIDARY_SKILLS_FOLDER"),
         flag: None,
         default: ShownDefault::Words("none"),
-        doc: "A folder of the vaults, like `Skills`, whose notes are all playbooks: clients offer it as a prompt, and \
-              `find_tool` finds it.",
+        doc: "A folder of the vaults, like `Skills`, whose notes are all playbooks: clients offer them as prompts and \
+              skills, and `find_tool` finds them.",
         apply: |draft, given| vault_folder(&given.raw).map(|folder| draft.config.skills = folder),
     },
     Setting {

@@ -93,6 +93,7 @@ max_reply_bytes = 4_096
 memory_bytes = 11
 text_memory_bytes = 5
 meaning_memory_bytes = 12
+document_text_bytes = 13
 checkpoint_days = 3
 checkpoint_bytes = 8
 max_files_scanned = 6
@@ -243,7 +244,7 @@ sampled = 0.25
     assert_eq!((config.limits.max_files_scanned, config.limits.max_bytes_read), (6, 7));
     assert_eq!(config.limits.max_bulk_ops, 8);
     assert_eq!((config.limits.text_memory_bytes, config.limits.checkpoint_bytes), (5, 8));
-    assert_eq!(config.limits.meaning_memory_bytes, 12);
+    assert_eq!((config.limits.meaning_memory_bytes, config.limits.document_text_bytes), (12, 13));
     assert_eq!(config.limits.checkpoint_age, Duration::from_secs(3 * 24 * 60 * 60));
     assert_eq!((config.http.port, config.http.body.bytes), (8080, None));
     assert_eq!(config.http.session_mode, SessionMode::Stateless);

@@ -136,6 +136,7 @@ fn the_defaults_are_those_of_the_product() {
             audit_max_bytes: 5_000_000,
             text_memory_bytes: 536_870_912,
             meaning_memory_bytes: 268_435_456,
+            document_text_bytes: 67_108_864,
             checkpoint_age: Duration::from_secs(90 * 24 * 60 * 60),
             checkpoint_bytes: 1024 * 1024 * 1024,
             max_files_scanned: 0,
@@ -224,6 +225,7 @@ fn numbers_are_read_and_their_limits_are_named() {
     assert_eq!(with("LAPIDARY_MEMORY_BYTES", "11").limits.memory_bytes, 11);
     assert_eq!(with("LAPIDARY_TEXT_MEMORY_BYTES", "0").limits.text_memory_bytes, 0);
     assert_eq!(with("LAPIDARY_MEANING_MEMORY_BYTES", "0").limits.meaning_memory_bytes, 0);
+    assert_eq!(with("LAPIDARY_DOCUMENT_TEXT_BYTES", "0").limits.document_text_bytes, 0);
     assert!(!with("OBSIDIAN_DELETE_ELICITATION", "false").ask_before_deleting);
     assert_eq!(with("LAPIDARY_CHECKPOINT_DAYS", "2").limits.checkpoint_age, Duration::from_secs(2 * 24 * 60 * 60));
     assert_eq!(with("LAPIDARY_CHECKPOINT_BYTES", "7").limits.checkpoint_bytes, 7);

@@ -379,7 +379,7 @@ reasons! { |offered|
     }
     WebFailed { fault: WebFault } => {
         kinds: [
-            WebNotAllowed("web_not_allowed", -32005, "PERMISSION_DENIED", "The owner has not opened this host, or it is a private address."),
+            WebNotAllowed("web_not_allowed", -32005, "PERMISSION_DENIED", "The owner has not opened this host, or there is no public host of this name."),
             WebUnreachable("web_unreachable", -32000, "IO_ERROR", "The page could not be fetched."),
             WebTimeout("web_timeout", -32004, "DEADLINE_EXCEEDED", "The page was not sent in time."),
             WebUnsupported("web_unsupported", -32007, "INVALID_ARGS", "What is at the address is not a text, or too large."),

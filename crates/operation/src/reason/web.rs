@@ -7,16 +7,16 @@ use crate::{WebFault, quote::quoted};
 
 pub(super) fn kind(fault: &WebFault) -> ReasonKind {
     match fault {
-        WebFault::HostNotAllowed { .. } | WebFault::PrivateHost { .. } | WebFault::NoEngine => {
+        WebFault::HostNotAllowed { .. } | WebFault::NoPublicHost { .. } | WebFault::NoEngine => {
             ReasonKind::WebNotAllowed
         }
         WebFault::NotAnAddress => ReasonKind::InvalidArguments,
         WebFault::TimedOut => ReasonKind::WebTimeout,
         WebFault::Unsupported { .. } | WebFault::TooLarge { .. } => ReasonKind::WebUnsupported,
-        WebFault::HostUnknown { .. }
-        | WebFault::Unreachable
+        WebFault::Unreachable
         | WebFault::Status { .. }
         | WebFault::TooManyRedirects
+        | WebFault::Downgraded
         | WebFault::Busy
         | WebFault::BadEngine => ReasonKind::WebUnreachable,
     }
@@ -29,14 +29,14 @@ pub(super) fn message(fault: &WebFault) -> String {
                 .to_owned()
         }
         WebFault::HostNotAllowed { host } => format!("The owner has not opened {} to this server.", quoted(host)),
-        WebFault::PrivateHost { host } => {
-            format!("{} leads to this computer or a private network, which is closed.", quoted(host))
-        }
-        WebFault::HostUnknown { host } => format!("There is no host {}.", quoted(host)),
+        WebFault::NoPublicHost { host } => format!("There is no public host {}.", quoted(host)),
         WebFault::Unreachable => "The host does not answer, or not as it should.".to_owned(),
         WebFault::TimedOut => "The host did not send the page in time.".to_owned(),
         WebFault::Status { status } => format!("The host answered with the error {status}."),
         WebFault::TooManyRedirects => "The address leads to another again and again.".to_owned(),
+        WebFault::Downgraded => {
+            "The address leads from https to http, where others could answer in its place.".to_owned()
+        }
         WebFault::Unsupported { media_type } => {
             format!("What is there is {} and not a page of text.", quoted(media_type))
         }
@@ -49,14 +49,16 @@ pub(super) fn message(fault: &WebFault) -> String {
 
 pub(super) fn data(fault: &WebFault) -> Value {
     match fault {
-        WebFault::HostNotAllowed { host } | WebFault::PrivateHost { host } | WebFault::HostUnknown { host } => {
-            json!({ "host": host })
-        }
+        WebFault::HostNotAllowed { host } | WebFault::NoPublicHost { host } => json!({ "host": host }),
         WebFault::Status { status } => json!({ "status": status }),
         WebFault::TooLarge { limit } => json!({ "limit": limit }),
         WebFault::Unreachable | WebFault::TimedOut | WebFault::Busy => json!({ "retryable": true }),
         WebFault::Unsupported { media_type } => json!({ "mediaType": media_type }),
-        WebFault::NotAnAddress | WebFault::TooManyRedirects | WebFault::NoEngine | WebFault::BadEngine => json!({}),
+        WebFault::NotAnAddress
+        | WebFault::TooManyRedirects
+        | WebFault::Downgraded
+        | WebFault::NoEngine
+        | WebFault::BadEngine => json!({}),
     }
 }
 
@@ -66,10 +68,11 @@ pub(super) fn hint(fault: &WebFault, offered: &OfferedTools<'_>) -> String {
         WebFault::HostNotAllowed { .. } => {
             "Tell the user which page you wanted. The owner can add the host to `web.hosts`.".to_owned()
         }
-        WebFault::PrivateHost { .. } => {
-            "Tell the user which page you wanted. The owner can add the host to `web.private_hosts`.".to_owned()
+        WebFault::NoPublicHost { .. } => {
+            "Check the address with the user. The owner can open a host of the own network with `web.private_hosts`."
+                .to_owned()
         }
-        WebFault::HostUnknown { .. } | WebFault::Status { .. } | WebFault::TooManyRedirects => {
+        WebFault::Status { .. } | WebFault::TooManyRedirects | WebFault::Downgraded => {
             match offered.first(&["web_search"]) {
                 Some(search) => format!("Check the address; `{search}` finds pages."),
                 None => "Check the address with the user.".to_owned(),

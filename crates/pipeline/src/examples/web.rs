@@ -128,8 +128,8 @@ fn every_fault_is_a_refusal_that_the_tools_declare() {
     let (server, web) = online(TestSetup::default(), &[]);
     let host = || "a.example".to_owned();
     for (fault, kind) in [
-        (WebFault::PrivateHost { host: host() }, ReasonKind::WebNotAllowed),
-        (WebFault::HostUnknown { host: host() }, ReasonKind::WebUnreachable),
+        (WebFault::NoPublicHost { host: host() }, ReasonKind::WebNotAllowed),
+        (WebFault::Downgraded, ReasonKind::WebUnreachable),
         (WebFault::TimedOut, ReasonKind::WebTimeout),
         (WebFault::TooLarge { limit: 1 }, ReasonKind::WebUnsupported),
         (WebFault::Busy, ReasonKind::WebUnreachable),

@@ -18,7 +18,6 @@ use crate::{
     execute::broken,
     execution::{ChangePlan, Execution, StageFlow},
     linked_places::LinkedPlaces,
-    recipe_steps::keep_approvals,
 };
 
 /// What the app gets to act, even if a change took nearly all of the time.
@@ -77,7 +76,8 @@ pub(crate) fn run(execution: &mut Execution<'_>) -> Result<StageFlow, Reason> {
             // A person has seen exactly these recipes.
             if keeps_recipes && execution.approved.is_some() {
                 let (served, folder) = (execution.concerned_vault(), execution.setup().recipes.as_ref());
-                execution.recipe_notice = keep_approvals(served, folder, &changes);
+                let (executor, by) = (execution.executor, execution.principal());
+                execution.recipe_notice = executor.keep_approvals(served, by, folder, &changes);
             }
             execution.report(CallProgress::Done);
             // A change that is made stays made, whatever the app says.

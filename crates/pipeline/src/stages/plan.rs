@@ -102,6 +102,7 @@ fn plan_tool<'a>(execution: &mut Execution<'a>, entry: &'a CatalogueEntry) -> Re
             let view = view.as_ref().ok_or_else(|| bug!("steps were planned without a vault"))?;
             let scope = execution.scope.clone().ok_or_else(|| bug!("steps were planned without a scope"))?;
             let may_write = steps.may_write;
+            context.in_steps = true;
             let planned = recipe_steps::plan(execution, &context, view, &scope, entry, steps);
             execution.walked = walked.get().or(execution.walked);
             let (change, specs) = planned?;
@@ -329,6 +330,7 @@ fn context<'c>(
             ServerRequests::new(facts, Rc::clone(&execution.servers_asked))
         }),
         progress: ShareReport::to(listener),
+        in_steps: false,
     }
 }
 

@@ -1,7 +1,7 @@
 //! The one evaluator of the search language. It knows `and`, `or` and `not`; a [`LeafResolver`] says what a word, a tag
 //! or a path matches, and [`Answers`] what an answer is.
 
-use super::{Answers, PathFilter, PropertyFilter, QueryNode, QueryPiece, TextFilter, Words};
+use super::{Answers, PageRange, PathFilter, PropertyFilter, QueryNode, QueryPiece, TextFilter, Words};
 
 /// A leaf of a query to the evaluator.
 #[derive(Clone, Copy)]
@@ -12,6 +12,7 @@ pub enum QueryLeaf<'q> {
     /// Folded, without `#`.
     Tag(&'q str),
     Property(&'q PropertyFilter),
+    Page(PageRange),
     /// All of it in one piece of the note. A resolver that already works on one piece evaluates the part directly.
     Within(QueryPiece, &'q QueryNode),
 }
@@ -65,6 +66,7 @@ pub fn evaluate<R: LeafResolver>(node: &QueryNode, within: &R::Answers, resolver
         QueryNode::Path(filter) => resolver.leaf(QueryLeaf::Path(filter), within),
         QueryNode::Tag(name) => resolver.leaf(QueryLeaf::Tag(name), within),
         QueryNode::Property(filter) => resolver.leaf(QueryLeaf::Property(filter), within),
+        QueryNode::Page(range) => resolver.leaf(QueryLeaf::Page(*range), within),
         QueryNode::Within(piece, node) => resolver.leaf(QueryLeaf::Within(*piece, node), within),
     }
 }
@@ -80,6 +82,7 @@ impl QueryNode {
             Self::Path(filter) => test(QueryLeaf::Path(filter)),
             Self::Tag(name) => test(QueryLeaf::Tag(name)),
             Self::Property(filter) => test(QueryLeaf::Property(filter)),
+            Self::Page(range) => test(QueryLeaf::Page(*range)),
             Self::Within(piece, node) => test(QueryLeaf::Within(*piece, node)),
         }
     }
@@ -121,6 +124,7 @@ mod tests {
             QueryLeaf::Path(filter) => filter.holds(row.path()),
             QueryLeaf::Tag(wanted) => has_tag(row, wanted),
             QueryLeaf::Property(filter) => filter.holds(row),
+            QueryLeaf::Page(range) => range.holds(3),
             QueryLeaf::Within(_, node) => unit.fulfils(node, &Typed, Some(row)),
         }
     }
@@ -213,6 +217,7 @@ mod tests {
             QueryNode::Path(filter) => Some(leaf_of(row, QueryLeaf::Path(filter))),
             QueryNode::Tag(name) => Some(leaf_of(row, QueryLeaf::Tag(name))),
             QueryNode::Property(filter) => Some(leaf_of(row, QueryLeaf::Property(filter))),
+            QueryNode::Page(range) => Some(leaf_of(row, QueryLeaf::Page(*range))),
         }
     }
 

@@ -1,7 +1,7 @@
 //! Parses queries of the ranked search.
 
 use super::{
-    PathFilter, PropertyFilter, QueryNode, QueryPiece, SearchQuery, TaskState, TextFilter, Words, folded,
+    PageRange, PathFilter, PropertyFilter, QueryNode, QueryPiece, SearchQuery, TaskState, TextFilter, Words, folded,
     leave_out_function_words, search_tokens,
     written::{compiled, tag, without_umlauts},
 };
@@ -268,6 +268,9 @@ impl<'t> QueryParser<'t> {
 
     fn operator(&mut self, setting: OperatorSetting) -> Option<QueryNode> {
         let (name, operand) = self.rest().split_once(':')?;
+        if name.eq_ignore_ascii_case("page") {
+            return self.pages(name, operand);
+        }
         let piece = |piece| (setting, Some(piece));
         let (setting, piece) = match name.to_ascii_lowercase().as_str() {
             "file" => (OperatorSetting { place: WordPlace::Name, ..setting }, None),
@@ -306,6 +309,15 @@ impl<'t> QueryParser<'t> {
             Some(piece) => Some(QueryNode::Within(piece, Box::new(node))),
             None => Some(node),
         }
+    }
+
+    /// `page:3`, `page:3-5` or `page:3-`; anything else is a word.
+    fn pages(&mut self, name: &str, operand: &str) -> Option<QueryNode> {
+        let end = operand.find(|c: char| c.is_whitespace() || c == ')').unwrap_or(operand.len());
+        let range = PageRange::parse(&operand[..end])?;
+        self.at += name.len() + 1 + end;
+        self.last_loose = None;
+        Some(QueryNode::Page(range))
     }
 
     fn word(&mut self, setting: OperatorSetting) -> QueryNode {

@@ -23,6 +23,7 @@ fn shown(node: &QueryNode) -> String {
         QueryNode::Path(PathFilter::NameMatches(_)) => "name~".to_owned(),
         QueryNode::Tag(name) => format!("#{name}"),
         QueryNode::Property(_) => "[…]".to_owned(),
+        QueryNode::Page(PageRange { first, last }) => format!("page={first}-{last}"),
         QueryNode::Within(piece, node) => format!("{piece:?}{{{}}}", shown(node)),
     }
 }
@@ -57,6 +58,9 @@ fn every_text_is_a_query() {
         ("path:\"a b\" FILE:x.md", "(path=a b & name=x.md)"),
         ("file:(a OR b)", "((name=a | name=b))"),
         ("ext:.md ext:canvas", "(ext=md & ext=canvas)"),
+        ("stone page:3", "(stone & page=3-3)"),
+        ("(page:3-5 OR PAGE:9-) -page:4", "((page=3-5 | page=9-4294967295) & !page=4-4)"),
+        ("page:five page:0 page:5-3", "(page+five & page+0 & page+5+3)"),
         ("tag:#Gem/ tag:a/b #Work", "(#gem & #a/b & #work)"),
         ("content:stone", "(content:stone*)"),
         ("content:(a \"b c\")", "(content:a & content:\"b+c\")"),

@@ -129,7 +129,11 @@ impl<'q> QueryStarts<'q> {
                 }
             }
             QueryNode::Text(filter) => self.filters.push(filter),
-            QueryNode::Not(_) | QueryNode::Path(_) | QueryNode::Tag(_) | QueryNode::Property(_) => {}
+            QueryNode::Not(_)
+            | QueryNode::Path(_)
+            | QueryNode::Tag(_)
+            | QueryNode::Property(_)
+            | QueryNode::Page(_) => {}
         }
     }
 
@@ -164,6 +168,8 @@ impl LeafResolver for UnitResolver<'_> {
                 QueryLeaf::Tag(wanted) => self.unit.has_tag(wanted),
                 QueryLeaf::Path(filter) => self.note.is_some_and(|note| filter.holds(note.path())),
                 QueryLeaf::Property(filter) => self.note.is_some_and(|note| filter.holds(note)),
+                // A piece of text does not know its page.
+                QueryLeaf::Page(_) => false,
                 // This is already one piece, so nested pieces are the same one.
                 QueryLeaf::Within(_, node) => evaluate(node, within, self)?,
             })

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
-use crate::{RecipeFault, RecipeValues};
+use crate::{RecipeFault, RecipeValues, TextLanguage};
 
 const MEETING: &str = "description: Starts a meeting note.
 parameters:
@@ -47,8 +47,8 @@ fn given(value: &Value) -> Map<String, Value> {
     value.as_object().cloned().unwrap_or_default()
 }
 
-fn is_path(pointer: &str) -> bool {
-    pointer == "/path" || pointer == "/target/path"
+fn languages(pointer: &str, _: &dyn Fn(&str) -> Option<Value>) -> TextLanguage {
+    if pointer == "/path" || pointer == "/target/path" { TextLanguage::Path } else { TextLanguage::Plain }
 }
 
 #[test]
@@ -60,7 +60,7 @@ fn a_recipe_is_filled_in_step_by_step() {
         values.set("found", &json!({ "rows": rows })).unwrap();
         assert_eq!(values.items(&recipe.steps[1], context), Ok(None));
         assert_eq!(values.wants(&recipe.steps[1], context), Ok(true));
-        let arguments = values.arguments(&recipe.steps[1], &is_path, context).unwrap();
+        let arguments = values.arguments(&recipe.steps[1], &languages, context).unwrap();
         let content = "# Roof\nWith Ada, Bo.\n";
         assert_eq!(Value::Object(arguments), json!({ "path": "Meetings/Roof.md", "content": content }));
         values.set("made", &json!({ "path": "Meetings/Roof.md" })).unwrap();
@@ -74,7 +74,7 @@ fn a_recipe_is_filled_in_step_by_step() {
             .collect();
         assert_eq!(wanted, [true, false]);
         values.turn_to(&items[0], 1);
-        let arguments = values.arguments(&recipe.steps[2], &is_path, context).unwrap();
+        let arguments = values.arguments(&recipe.steps[2], &languages, context).unwrap();
         assert_eq!(
             Value::Object(arguments),
             json!({ "target": { "type": "path", "path": "a.md" }, "content": "1: [[Meetings/Roof.md]]" })
@@ -144,8 +144,8 @@ fn a_value_cannot_leave_the_folder_that_the_recipe_names() {
         let mut values = recipe.begin(&given(&json!({ "title": title }))).unwrap();
         with_context(|context| {
             values.set("found", &json!({})).unwrap();
-            let filled = values.arguments(&recipe.steps[1], &is_path, context);
-            assert!(matches!(&filled, Err(RecipeFault::LeavesFolder { .. })), "{title}: {filled:?}");
+            let filled = values.arguments(&recipe.steps[1], &languages, context);
+            assert!(matches!(&filled, Err(RecipeFault::Unfit { .. })), "{title}: {filled:?}");
         });
     }
 }
@@ -183,7 +183,7 @@ proptest! {
     fn the_text_of_a_parameter_is_never_read_as_a_template(title in "([{}a\"'\\\\ ]|\\{\\{|\\}\\}|people|item|today\\(\\)){0,12}") {
         let recipe = Recipe::parse("description: x\nparameters: {title: text}\nsteps:\n  - tool: q\n    with: {a: \"{{ title }}\", b: \"<{{ title }}>\", c: \"{{ title + title }}\"}\n").unwrap();
         let values = recipe.begin(&given(&json!({ "title": title }))).unwrap();
-        let arguments = with_context(|context| values.arguments(&recipe.steps[0], &is_path, context)).unwrap();
+        let arguments = with_context(|context| values.arguments(&recipe.steps[0], &languages, context)).unwrap();
         prop_assert_eq!(Value::Object(arguments), json!({ "a": title, "b": format!("<{title}>"), "c": format!("{title}{title}") }));
     }
 

@@ -47,21 +47,32 @@ pub struct KeptVectors {
 /// Vectors of earlier processes. Used only for the model that made them, and for files that have not changed since or
 /// have the same content.
 #[derive(Debug)]
-pub(super) struct VectorCache {
+pub(crate) struct VectorCache {
     file: CacheFile,
+    /// Of the texts: spans in those of another version are others.
+    version: u32,
 }
 
 impl VectorCache {
-    pub(super) fn new(file: CacheFile) -> Self {
-        Self { file }
+    pub(crate) fn new(file: CacheFile) -> Self {
+        Self { file, version: 0 }
     }
 
-    pub(super) fn recall(&self, snapshot: &Snapshot, model: &TextModel) -> VectorIndex {
+    /// For texts that are made in versions.
+    pub(crate) fn of_version(file: CacheFile, version: u32) -> Self {
+        Self { file, version }
+    }
+
+    fn format(&self) -> u32 {
+        FORMAT | self.version << 8
+    }
+
+    pub(crate) fn recall(&self, snapshot: &Snapshot, model: &TextModel) -> VectorIndex {
         if snapshot.len() < worth_keeping(model) {
             return VectorIndex::default();
         }
         // No cache, an old one or a damaged one: then everything is computed.
-        let rows = self.file.load(FORMAT).unwrap_or_else(|error| {
+        let rows = self.file.load(self.format()).unwrap_or_else(|error| {
             tracing::debug!(%error, "the cache of the vectors cannot be read");
             Vec::new()
         });
@@ -75,7 +86,7 @@ impl VectorCache {
     /// What is kept, for the owner.
     pub(super) fn kept(&self, model: &TextModel) -> KeptVectors {
         let mut kept = KeptVectors { model: model.name().to_owned(), notes: 0, pieces: 0, cut: 0 };
-        let rows = if self.file.is_there() { self.file.load(FORMAT).unwrap_or_default() } else { Vec::new() };
+        let rows = if self.file.is_there() { self.file.load(self.format()).unwrap_or_default() } else { Vec::new() };
         let mut seen = HashSet::new();
         // The newest row comes first; a note may be in several.
         for (path, vectors) in rows.iter().filter_map(|row| unpacked(row, model)).flatten() {
@@ -88,7 +99,7 @@ impl VectorCache {
         kept
     }
 
-    pub(super) fn save(&self, index: &VectorIndex, model: &TextModel) {
+    pub(crate) fn save(&self, index: &VectorIndex, model: &TextModel) {
         // What was read of another state is not for keeps.
         let notes: Vec<(&Arc<FileState>, &Arc<NoteVectors>)> =
             index.notes().filter(|(_, vectors)| vectors.read_at != 0).collect();
@@ -98,9 +109,10 @@ impl VectorCache {
         }
         // If much is new, adding rows would only have to be rewritten soon.
         let much = unsaved.len() > WORTH_KEEPING.max(notes.len() / 8);
-        let mut written = if much { Ok(MAX_ADDED_ROWS) } else { self.file.add(FORMAT, || packed(&unsaved, model)) };
+        let mut written =
+            if much { Ok(MAX_ADDED_ROWS) } else { self.file.add(self.format(), || packed(&unsaved, model)) };
         if written.as_ref().is_ok_and(|rows| *rows >= MAX_ADDED_ROWS + notes.len() / 64) || much {
-            written = self.file.replace(FORMAT, || packed(&notes, model));
+            written = self.file.replace(self.format(), || packed(&notes, model));
         }
         if let Err(error) = written {
             tracing::debug!(%error, "the cache of the vectors cannot be written");

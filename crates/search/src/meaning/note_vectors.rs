@@ -10,10 +10,10 @@ use lapidary_meaning::{ByteVector, QueryVector, TextModel, VectorTable};
 use lapidary_query::RowHeading;
 use xxhash_rust::xxh3::Xxh3;
 
-use crate::{FileStamp, VaultPath, chunk::for_each_chunk};
+use crate::{DocumentText, FileStamp, VaultPath, chunk::for_each_chunk};
 
 /// One note as vectors, one for each piece of its text.
-pub(in crate::meaning) struct NoteVectors {
+pub(crate) struct NoteVectors {
     /// The state of the file that was read.
     pub(in crate::meaning) stamp: FileStamp,
     /// 0 if the content that was read may be of another state of the file.
@@ -64,6 +64,37 @@ impl NoteVectors {
         });
         let (stamp, content) = (state.stat.stamp, note.content());
         Self { stamp, read_at, content, spans, table, cut, saved: AtomicBool::new(false) }
+    }
+
+    /// The vectors of a document. Its parts start at these places, and spans are counted over all of them.
+    pub(crate) fn of_document(
+        state: &FileState,
+        document: &DocumentText,
+        starts: &[usize],
+        model: &TextModel,
+        is_settled: bool,
+    ) -> Self {
+        let name = state.path.name().rsplit_once('.').map_or(state.path.name(), |(stem, _)| stem);
+        let title = document.title.as_deref().unwrap_or(name);
+        let (mut spans, mut cut) = (Vec::new(), document.is_cut);
+        let mut table = VectorTable::new(model.dimension());
+        let mut hash = Xxh3::new();
+        for (part, start) in document.parts.iter().zip(starts) {
+            // What a sheet or a chapter is called says what it is about, as a heading does.
+            let title = part.label.as_ref().map_or(title.to_owned(), |label| format!("{title}. {label}"));
+            cut |= for_each_chunk(&title, &part.text, &[], |chunk| {
+                let span = (u32::try_from(start + chunk.span.start), u32::try_from(start + chunk.span.end));
+                let (Some(embedding), (Ok(from), Ok(to))) = (model.embed(chunk.text), span) else { return };
+                table.push(&ByteVector::of(&embedding));
+                spans.push((from, to));
+            });
+            hash.update(title.as_bytes());
+            hash.update(b"\n");
+            hash.update(part.text.as_bytes());
+        }
+        // 0 means that the file may have changed since, and then it is not kept.
+        let (stamp, read_at) = (state.stat.stamp, if is_settled { i64::MAX } else { 0 });
+        Self { stamp, read_at, content: hash.digest128(), spans, table, cut, saved: AtomicBool::new(false) }
     }
 
     /// The same for a file in another state with the same content.

@@ -308,6 +308,38 @@ impl VectorIndex {
         .collect()
     }
 
+    /// Among the pieces of each file that are to be kept, by where they start, the nearest one.
+    pub(crate) fn near_within(&self, query: &Embedding, keep: impl Fn(FileId, usize) -> bool + Sync) -> Vec<NearNote> {
+        let notes: Vec<(FileId, &Arc<NoteVectors>)> = self.notes.iter().map(|(id, vectors)| (*id, vectors)).collect();
+        let near = |(id, vectors): &(FileId, &Arc<NoteVectors>)| {
+            let is_kept = |row: usize| vectors.spans.get(row).is_some_and(|(start, _)| keep(*id, *start as usize));
+            let (row, cosine) = vectors.table.best(query, 1, is_kept).into_iter().next()?;
+            let (start, end) = *vectors.spans.get(row)?;
+            Some(NearNote { id: *id, cosine, span: start as usize..end as usize })
+        };
+        notes.par_iter().with_min_len(16).filter_map(near).collect()
+    }
+
+    /// Whether a state of a file has vectors.
+    pub(crate) fn has(&self, state: &FileState) -> bool {
+        self.notes.get(&state.id).is_some_and(|vectors| vectors.stamp == state.stat.stamp)
+    }
+
+    /// Whether nothing was ever put in.
+    pub(crate) fn is_new(&self) -> bool {
+        self.notes.is_empty() && self.known.is_empty()
+    }
+
+    pub(crate) fn put(&mut self, state: &Arc<FileState>, vectors: Arc<NoteVectors>) {
+        self.known.insert(state.id, Arc::clone(state));
+        self.notes.insert(state.id, vectors);
+    }
+
+    pub(crate) fn drop_file(&mut self, id: FileId) {
+        self.known.remove(&id);
+        self.notes.remove(&id);
+    }
+
     pub(in crate::meaning) fn notes(&self) -> impl Iterator<Item = (&Arc<FileState>, &Arc<NoteVectors>)> {
         self.notes.iter().filter_map(|(id, vectors)| Some((self.known.get(id)?, vectors)))
     }

@@ -24,12 +24,15 @@ use crate::{RankedIndexCache, index_cache::to_rank, lock, posix::CacheFile};
 const CATCH_UP_BYTES: u64 = 2 << 20;
 /// The same for a model that takes a tenth of a second for a piece.
 const CATCH_UP_SLOWLY: u64 = 2 << 10;
+/// This much is made in the background within the patience of a caller who can also be answered without.
+const SOON_BYTES: u64 = 12 << 20;
 /// How many notes are made at once in the background, and how many if each takes long. What is done stays done.
 const AT_ONCE: usize = 64;
 const AT_ONCE_SLOWLY: usize = 4;
 /// While calls come in, the work in the background gives way, but never stops.
 const CALLS_ARE_NEAR: Duration = Duration::from_millis(20);
 const GIVES_WAY: Duration = Duration::from_millis(5);
+
 /// The newest vectors of a vault.
 pub struct VectorIndexCache {
     newest: Mutex<Option<Arc<VectorIndex>>>,
@@ -98,8 +101,9 @@ impl VectorIndexCache {
             || 2 * letters().filter(|c| is_latin(*c)).count() >= letters().count()
     }
 
-    fn is_slow(&self) -> bool {
-        self.model().kind() == ModelKind::Transformer
+    /// Whether its model takes so long that another one stands in for it.
+    pub(crate) fn is_slow(&self) -> bool {
+        self.is_on() && self.model().kind() == ModelKind::Transformer
     }
 
     fn recall(&self, files: &VisibleFiles) -> Arc<VectorIndex> {
@@ -112,10 +116,18 @@ impl VectorIndexCache {
 
     /// Whether a caller that sees these files can have vectors of them without a long wait.
     pub fn is_near(&self, files: &VisibleFiles) -> bool {
+        self.is_within(files, if self.is_slow() { CATCH_UP_SLOWLY } else { CATCH_UP_BYTES })
+    }
+
+    /// Whether it is worth to wait for those that are made in the background.
+    pub fn is_soon(&self, files: &VisibleFiles) -> bool {
+        self.is_within(files, SOON_BYTES)
+    }
+
+    fn is_within(&self, files: &VisibleFiles, most: u64) -> bool {
         // The holder is making some for another caller; to wait for it is as good as to make them.
         let Some(mut newest) = self.newest.try_lock() else { return true };
         let index = Arc::clone(newest.get_or_insert_with(|| self.recall(files)));
-        let most = if self.is_slow() { CATCH_UP_SLOWLY } else { CATCH_UP_BYTES };
         self.missing(&index, files).text_bytes() <= most
     }
 
@@ -228,19 +240,31 @@ impl VectorIndexCache {
 
 /// Makes vectors in the background, of the notes that a caller may read. Ends early with the vault.
 pub fn embed_aside(cache: &Arc<RankedIndexCache>, files: &VisibleFiles) {
-    if cache.meaning.building.swap(true, Ordering::AcqRel) {
+    if cache.meaning.is_slow() {
+        start_embedding(cache, files, |cache| &cache.stand_in);
+    }
+    start_embedding(cache, files, |cache| &cache.meaning);
+}
+
+type WhichVectors = fn(&RankedIndexCache) -> &VectorIndexCache;
+
+fn start_embedding(cache: &Arc<RankedIndexCache>, files: &VisibleFiles, which: WhichVectors) {
+    if which(cache).building.swap(true, Ordering::AcqRel) {
         return;
     }
     let (live, scope) = (Arc::clone(files.live()), Arc::clone(files.scope()));
-    let building = EmbeddingMark(Arc::clone(cache));
+    let building = EmbeddingMark(Arc::clone(cache), which);
     let started = run_aside("vectors", move || {
         let live = &live;
         let made = to_rank(live, &scope, &|| Arc::strong_count(live) > 1).and_then(|files| {
             // One reference is this task's, the other one that of the files.
-            building.0.meaning.build(&files, &|| Arc::strong_count(live) > 2)
+            which(&building.0).build(&files, &|| Arc::strong_count(live) > 2)
         });
-        if let Err(error) = made {
-            tracing::debug!(%error, "the vectors could not be made");
+        match made {
+            // All callers have them now. Whoever sees more than this one makes the stand-in again.
+            Ok(()) if which(&building.0).is_slow() => building.0.stand_in.rest(),
+            Ok(()) => {}
+            Err(error) => tracing::debug!(%error, "the vectors could not be made"),
         }
     });
     if let Err(error) = started {
@@ -249,10 +273,10 @@ pub fn embed_aside(cache: &Arc<RankedIndexCache>, files: &VisibleFiles) {
 }
 
 /// However it ends, it is over.
-struct EmbeddingMark(Arc<RankedIndexCache>);
+struct EmbeddingMark(Arc<RankedIndexCache>, WhichVectors);
 
 impl Drop for EmbeddingMark {
     fn drop(&mut self) {
-        self.0.meaning.building.store(false, Ordering::Release);
+        (self.1)(&self.0).building.store(false, Ordering::Release);
     }
 }

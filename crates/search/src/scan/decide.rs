@@ -35,6 +35,8 @@ impl BeforeWords<'_> {
         match (leaf, self.at_hand) {
             // The path is always at hand.
             (QueryLeaf::Path(filter), _) => Some(filter.holds(self.row.path())),
+            // A note has no pages.
+            (QueryLeaf::Page(_), _) => Some(false),
             (QueryLeaf::Text(filter), AtHand::Text(text)) => {
                 let path = without_ending(self.row.path());
                 Some(
@@ -79,9 +81,12 @@ pub(super) fn needs_words(node: &QueryNode) -> bool {
         QueryNode::Within(_, node) => needs_words(node),
         QueryNode::Words(_) => true,
         // A note without any of the words may match these.
-        QueryNode::Not(_) | QueryNode::Text(_) | QueryNode::Path(_) | QueryNode::Tag(_) | QueryNode::Property(_) => {
-            false
-        }
+        QueryNode::Not(_)
+        | QueryNode::Text(_)
+        | QueryNode::Path(_)
+        | QueryNode::Tag(_)
+        | QueryNode::Property(_)
+        | QueryNode::Page(_) => false,
     }
 }
 

@@ -120,7 +120,7 @@ fn means(judged: &Judged, with_alternatives: bool) -> [f64; 3] {
     [RankedBy::Words, RankedBy::Meaning, RankedBy::Hybrid].map(|by| {
         let gains = judged.queries.iter().zip(&judged.alternatives).map(|((query, wants), alternatives)| {
             let alternatives: &[String] = if with_alternatives { alternatives } else { &[] };
-            let asked = RankedQuery { text: query, alternatives, filter: NoteFilter::default() };
+            let asked = RankedQuery { text: query, alternatives, filter: NoteFilter::default(), documents: false };
             let found = live.search.ranked_by(by, &files, asked, PAGE, &|| true).unwrap();
             let paths: Vec<String> = found.hits.iter().map(|hit| hit.path.to_string()).collect();
             gain(&paths, wants)

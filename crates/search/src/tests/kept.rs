@@ -3,7 +3,7 @@
 use std::{sync::mpsc, time::Duration};
 
 use lapidary_index::PlannedIndex;
-use lapidary_store::{Change, ChangeSet, maintenance::schedule};
+use lapidary_store::{Change, maintenance::schedule};
 
 use super::{
     super::{corpus::ReadableCounts, index_cache::to_rank},
@@ -43,7 +43,7 @@ fn a_search_in_planned_changes_keeps_the_counts_of_others() {
     let create = Change::Create { path: VaultPath::parse("b.md").unwrap(), content: b"slate".to_vec().into() };
     let planned = || {
         let mut index = PlannedIndex::new(live.notes(&|| true).unwrap(), &live);
-        index.make(&[Arc::new(ChangeSet::one(create.clone()))]);
+        index.make(std::slice::from_ref(&create));
         VisibleFiles::ahead(Arc::clone(&live), Arc::clone(&scope), index)
     };
     let (_, readable) = live.search.index(&planned(), &|| true).unwrap();

@@ -2,6 +2,8 @@
 
 use std::time::{Duration, SystemTime};
 
+use lapidary_meaning::{ModelChoice, ModelFolder, TextModel};
+
 use super::*;
 use crate::{NoMeaning, RankedBy, index_cache::to_rank};
 
@@ -101,8 +103,10 @@ fn what_has_no_meaning_is_searched_by_words_and_says_so() {
         let words = asked(&live, &open(), query);
         assert_eq!(found.hits, words.hits);
     }
-    let off =
-        Searched { search: RankedIndexCache::new(None, VectorIndexCache::new(None, 0)), live: Arc::clone(&live.live) };
+    let off = Searched {
+        search: RankedIndexCache::new(None, VectorIndexCache::new(None, 0), DocumentIndexCache::default()),
+        live: Arc::clone(&live.live),
+    };
     assert_eq!(hybrid(&off, "wages").no_meaning, Some(NoMeaning::Off));
 }
 
@@ -177,7 +181,7 @@ fn with_little_room_the_newest_notes_are_in_and_hidden_ones_take_none() {
     }
     let live = live(vault.path());
     let room = |room: u64| Searched {
-        search: RankedIndexCache::new(None, VectorIndexCache::new(None, room)),
+        search: RankedIndexCache::new(None, VectorIndexCache::new(None, room), DocumentIndexCache::default()),
         live: Arc::clone(&live.live),
     };
     let one = 396 + 1;
@@ -249,4 +253,40 @@ fn vectors_are_made_in_the_background() {
     }
     let state = search.meaning().state(&files).unwrap();
     assert_eq!((state.notes, state.waiting, search.meaning().share(&files)), (400, 0, 100));
+}
+
+/// A transformer of a few kilobytes, which knows a handful of words.
+fn slow_model() -> TextModel {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../meaning/tests/reference/tiny-bert");
+    let file = |name: &str| fs::read(folder.join(name)).unwrap();
+    let (tensors, tokenizer, config) = (file("model.safetensors"), file("tokenizer.json"), file("config.json"));
+    let folder = ModelFolder {
+        name: "tiny-bert",
+        tensors: &tensors,
+        tokenizer: &tokenizer,
+        config: &config,
+        pooling: None,
+        sentence: None,
+    };
+    folder.read().unwrap()
+}
+
+#[test]
+fn the_bundled_model_answers_until_a_slow_one_has_read_the_notes() {
+    let vault = vault(&NOTES);
+    // More than a caller waits for.
+    fs::write(vault.path().join("Long.md"), "Something else altogether. ".repeat(200)).unwrap();
+    let live = live(vault.path());
+    live.search.meaning().choose(ModelChoice::new(|| Some(slow_model())));
+    let found = hybrid(&live, "growing plants in a garden");
+    assert_eq!((paths(&found).first(), found.by, found.stood_in), (Some(&"Garden/Beds.md"), RankedBy::Hybrid, Some(0)));
+    assert_eq!(found.no_meaning, None);
+    // A query that only the chosen one may know is ranked by words meanwhile, and that is said.
+    assert_eq!(hybrid(&live, "知识").no_meaning, Some(NoMeaning::NotReady(0)));
+
+    let files = to_rank(&live, &open(), &|| true).unwrap();
+    live.search.meaning().index(&files, &|| true).unwrap();
+    let found = hybrid(&live, "growing plants in a garden");
+    assert_eq!((found.by, found.stood_in), (RankedBy::Hybrid, None));
+    assert_eq!(hybrid(&live, "知识").no_meaning, None);
 }

@@ -32,6 +32,7 @@ impl OneNote<'_> {
             QueryLeaf::Path(filter) => filter.holds(self.row.path()),
             QueryLeaf::Tag(wanted) => has_tag(self.row, wanted),
             QueryLeaf::Property(filter) => filter.holds(self.row),
+            QueryLeaf::Page(_) => false,
             QueryLeaf::Within(QueryPiece::Task(state), node) => {
                 let items = self.row.items().into_iter();
                 let tasks = items.filter(|item| item.status.is_some_and(|status| state.accepts(status)));

@@ -13,7 +13,7 @@ use lapidary_clients::{
 use lapidary_config::{CommonFlags, Config, Platform, VaultsConfig};
 use lapidary_pipeline::Clock;
 use lapidary_query::nearest;
-use lapidary_tools::quote::visible;
+use lapidary_tools::{SERVER_SKILL, quote::visible};
 use lapidary_vault::store::{SettingsFile, is_same_file, is_there, remove_state, state_contents};
 use serde_json::Value;
 
@@ -26,10 +26,10 @@ use crate::{
 /// What both commands need to know about this computer.
 pub(super) struct ClientSetup<'a> {
     folders: ClientFolders,
-    surroundings: &'a ProcessEnvironment,
-    style: TerminalStyle,
+    pub(super) surroundings: &'a ProcessEnvironment,
+    pub(super) style: TerminalStyle,
     /// Part of the names of copies.
-    date: String,
+    pub(super) date: String,
 }
 
 impl<'a> ClientSetup<'a> {
@@ -62,6 +62,11 @@ impl<'a> ClientSetup<'a> {
         // A client may look in several places; the file that is there already counts.
         let there = files.iter().find(|file| is_there(file));
         there.or(files.first()).cloned().unwrap_or_default()
+    }
+
+    /// The `SKILL.md` of our skill, where this client looks for it.
+    pub(super) fn skill_file(&self, client: &ClientSpec) -> Option<PathBuf> {
+        Some(client.skills_folder(&self.folders)?.join(SERVER_SKILL).join("SKILL.md"))
     }
 
     pub(super) fn is_installed(&self, client: &ClientSpec) -> bool {
@@ -99,7 +104,7 @@ impl<'a> ClientSetup<'a> {
     }
 
     /// The named clients, or those for which `default` holds.
-    fn chosen(
+    pub(super) fn chosen(
         names: &[String],
         default: impl Fn(&ClientSpec) -> bool,
     ) -> Result<Vec<&'static ClientSpec>, CommandFailure> {
@@ -237,7 +242,7 @@ fn settled(client: &ClientSpec, done: Result<(), ClientFault>) -> Result<bool, C
 }
 
 /// Why one client could not be set up.
-enum ClientFault {
+pub(super) enum ClientFault {
     /// Our own output.
     Output(io::Error),
     Said(String),
@@ -249,11 +254,11 @@ impl From<io::Error> for ClientFault {
     }
 }
 
-fn said(problem: impl std::fmt::Display) -> ClientFault {
+pub(super) fn said(problem: impl std::fmt::Display) -> ClientFault {
     ClientFault::Said(problem.to_string())
 }
 
-fn at(path: &Path) -> impl Fn(io::Error) -> ClientFault {
+pub(super) fn at(path: &Path) -> impl Fn(io::Error) -> ClientFault {
     move |error| ClientFault::Said(format!("{}: {error}", path.display()))
 }
 
@@ -545,7 +550,7 @@ fn forget_state(folder: &Path, arguments: &UninstallArguments, out: &mut dyn Wri
 }
 
 /// Whether the user says yes. Without a terminal only `--yes` does.
-fn agreed(yes: bool, question: &str) -> Result<bool, ClientFault> {
+pub(super) fn agreed(yes: bool, question: &str) -> Result<bool, ClientFault> {
     if yes {
         return Ok(true);
     }

@@ -110,14 +110,14 @@ pub(super) fn row(line: &str, several: bool, time: &LocalTime) -> Vec<TableCell>
     let Some(call) = LoggedCall::parse(line) else { return vec![TableCell::from(line)] };
     let text = |name: &str| call.text(name);
     let when = TableCell::from(format!("{:<10}", time.ago(text("ts")))).faint();
-    // Lines about the store itself, such as a recovery, have no caller and no tool.
+    // Lines about the store itself, such as a recovery, have no caller and no tool; a decision of the owner has a caller.
     if call.facts().get("event").is_some() {
         let left = call.facts()["left"].as_array().into_iter().flatten().filter_map(Value::as_str);
         let left: Vec<String> = left.map(|path| one_line(path).into_owned()).collect();
-        let about = [text("checkpoint"), text("why"), text("file"), &left.join(", ")];
+        let about = [text("checkpoint"), text("why"), text("recipe"), text("file"), &left.join(", ")];
         let about: Vec<&str> = about.into_iter().filter(|text| !text.is_empty()).collect();
         let event = TableCell::from(text("event").replace('_', " ")).warning();
-        let mut row = vec![when, TableCell::default(), event, TableCell::default(), TableCell::default()];
+        let mut row = vec![when, TableCell::from(call.client()), event, TableCell::default(), TableCell::default()];
         row.extend(several.then(TableCell::default));
         row.push(TableCell::from(about.join("  ")));
         return row;

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use lapidary_pipeline::ServedVault;
+use lapidary_pipeline::{RecipeDecision, ServedVault};
 use lapidary_tools::{
     quote::{one_line, quoted},
     recipes::{RecipeName, approved_hash},
@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 use super::{
     CommandFailure, CommandOutcome, SAVING,
-    call::{OwnerCalls, can_be_asked},
+    call::{OwnerCalls, can_be_asked, owner},
     report,
     screen::Screen,
     table::TableCell,
@@ -246,17 +246,29 @@ fn approve(calls: OwnerCalls<'_>, name: &str, screen: &mut Screen<'_>) -> Result
     }
     // Exactly what was shown, even if the note was changed meanwhile.
     let hash = approved_hash(&parsed, definition);
-    served.recipes.approve(name, hash).map_err(|error| CommandFailure::Refused(error.to_string()))?;
+    decide(calls, served, &parsed, RecipeDecision::Approve(hash))?;
     writeln!(screen, "{name} can be run now.")?;
     Ok(CommandOutcome::Well)
 }
 
+/// Whether the decision changed anything.
+fn decide(
+    calls: OwnerCalls<'_>,
+    served: &ServedVault,
+    name: &RecipeName,
+    decision: RecipeDecision,
+) -> Result<bool, CommandFailure> {
+    let executor = &calls.assembled.executor;
+    let decided = executor.decide_recipe(served, &owner(executor, true), name, decision);
+    decided.map_err(|error| CommandFailure::Refused(error.to_string()))
+}
+
 fn disable(calls: OwnerCalls<'_>, name: &str, screen: &mut Screen<'_>) -> Result<CommandOutcome, CommandFailure> {
     let served = vault(calls)?;
-    if RecipeName::parse(name).is_none() {
+    let Some(parsed) = RecipeName::parse(name) else {
         return Err(CommandFailure::Refused(format!("{} is not the name of a recipe", quoted(name))));
-    }
-    match served.recipes.disable(name).map_err(|error| CommandFailure::Refused(error.to_string()))? {
+    };
+    match decide(calls, served, &parsed, RecipeDecision::Disable)? {
         true => writeln!(screen, "{name} is disabled.")?,
         false => {
             writeln!(screen, "{name} was not approved.")?;

@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use lapidary_tools::quote::one_line;
+use lapidary_vault::DocumentKind;
 use serde_json::{Value, json};
 use unicode_width::UnicodeWidthStr;
 
@@ -74,9 +75,14 @@ fn print(hit: &Value, explains: bool, screen: &mut Screen<'_>) -> Result<(), Com
     let text = |name: &str| hit[name].as_str().unwrap_or_default();
     let style = screen.style;
     // The last heading of the way to the section is the one above the passage.
+    let page = match (DocumentKind::named(text("filename")), hit["page"].as_u64()) {
+        (Some(DocumentKind::Pdf), Some(page)) => format!("#page={page}"),
+        (Some(kind), Some(page)) => format!(" {} {page}", kind.part_name()),
+        _ => String::new(),
+    };
     let section = text("section").rsplit("::").next().filter(|section| !section.is_empty());
     let section = section.map_or(String::new(), |section| style.faint(&format!(" § {}", one_line(section))));
-    writeln!(screen, "{}{section}", style.painted(TextPaint::Name, &one_line(text("filename"))))?;
+    writeln!(screen, "{}{section}", style.painted(TextPaint::Name, &one_line(&format!("{}{page}", text("filename")))))?;
     let words: Vec<String> =
         hit["foundWords"].as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect();
     let passage = match hit["ranking"].as_str().filter(|_| explains) {

@@ -74,7 +74,7 @@ impl PageHost {
 
 /// Every name leads to these.
 #[derive(Debug)]
-struct TestNames(Vec<SocketAddr>);
+pub(super) struct TestNames(pub(super) Vec<SocketAddr>);
 
 impl Resolver for TestNames {
     fn resolve(&self, _: &Uri, _: &Config, _: NextTimeout) -> Result<ResolvedSocketAddrs, Error> {
@@ -145,14 +145,14 @@ fn no_name_leads_to_a_private_address_also_not_after_a_redirect() {
     ]);
     // Every name of this test is one of this computer, as after a change of its DNS entry.
     let any = host.fetcher("any", "", |_| ());
-    assert_eq!(any.fetch("http://a.example/", LONG), Err(WebFault::PrivateHost { host: "a.example".into() }));
+    assert_eq!(any.fetch("http://a.example/", LONG), Err(WebFault::NoPublicHost { host: "a.example".into() }));
     assert_eq!(host.asked(), 0);
     // The first is open, and sends the server to a host that is not.
     let first = host.fetcher("any", "a.example", |_| ());
-    let refused = WebFault::PrivateHost { host: "rebound.example".into() };
+    let refused = WebFault::NoPublicHost { host: "rebound.example".into() };
     assert_eq!(first.fetch("http://a.example/in", LONG), Err(refused));
     assert_eq!(first.fetch("http://a.example/file", LONG), Err(WebFault::NotAnAddress));
-    let refused = WebFault::PrivateHost { host: "169.254.169.254".into() };
+    let refused = WebFault::NoPublicHost { host: "169.254.169.254".into() };
     assert_eq!(first.fetch("http://a.example/meta", LONG), Err(refused));
     let narrow = host.fetcher("", "a.example", |_| ());
     let refused = WebFault::HostNotAllowed { host: "rebound.example".into() };
@@ -161,8 +161,33 @@ fn no_name_leads_to_a_private_address_also_not_after_a_redirect() {
     let settings = WebConfig { hosts: vec![HostPattern::Any], timeout: LONG, ..WebConfig::default() };
     let mixed = TestNames(vec!["93.184.216.34:80".parse().unwrap(), host.address]);
     let mixed = WebFetcher::new(&settings, mixed, &RootCerts::WebPki);
-    assert!(matches!(mixed.fetch("http://a.example/", LONG), Err(WebFault::PrivateHost { .. })));
+    assert!(matches!(mixed.fetch("http://a.example/", LONG), Err(WebFault::NoPublicHost { .. })));
     assert_eq!(host.asked(), 4, "only the host that is open was asked");
+}
+
+/// A resolver that knows no name, in one of the ways in which a system says so.
+#[derive(Debug)]
+struct NoNames(fn() -> Error);
+
+impl Resolver for NoNames {
+    fn resolve(&self, _: &Uri, _: &Config, _: NextTimeout) -> Result<ResolvedSocketAddrs, Error> {
+        Err(self.0())
+    }
+}
+
+#[test]
+fn a_name_of_the_own_network_looks_like_one_that_does_not_exist() {
+    let host = PageHost::with_pages(&[("/", PAGE)]);
+    let settings = WebConfig { hosts: vec![HostPattern::Any], timeout: LONG, ..WebConfig::default() };
+    let inside = host.fetcher("any", "", |_| ()).fetch("http://printer.corp/", LONG);
+    assert!(matches!(inside, Err(WebFault::NoPublicHost { .. })), "{inside:?}");
+    let failures: [fn() -> Error; 2] =
+        [|| Error::HostNotFound, || Error::Io(std::io::Error::other("failed to lookup address information"))];
+    for failure in failures {
+        let fetcher = WebFetcher::new(&settings, NoNames(failure), &RootCerts::WebPki);
+        assert_eq!(fetcher.fetch("http://printer.corp/", LONG), inside);
+    }
+    assert_eq!(host.asked(), 0);
 }
 
 #[test]
@@ -225,16 +250,16 @@ fn the_next_part_is_of_the_same_page_and_few_pages_are_kept() {
         assert_eq!(fetcher.fetch("http://a.example/a#x", LONG).unwrap().text, "/a");
     }
     assert_eq!(host.asked(), 1);
-    for number in 0..MOST_KEPT {
+    for number in 0..kept_answers::MOST_PAGES {
         fetcher.fetch(&format!("http://a.example/{number}"), LONG).unwrap();
     }
     fetcher.fetch("http://a.example/a", LONG).unwrap();
-    assert_eq!(host.asked(), MOST_KEPT + 2, "the oldest is fetched again");
+    assert_eq!(host.asked(), kept_answers::MOST_PAGES + 2, "the oldest is fetched again");
     for number in 0..10 {
         fetcher.fetch(&format!("http://b.example/large?{number}"), LONG).unwrap();
     }
-    let held: usize = fetcher.kept.lock().iter().map(|kept| kept.page.text.len()).sum();
-    assert!(held <= MOST_KEPT_BYTES, "{held}");
+    let held = fetcher.kept.lock().page_bytes();
+    assert!(held <= kept_answers::MOST_BYTES, "{held}");
 }
 
 #[test]

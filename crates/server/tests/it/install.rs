@@ -354,3 +354,102 @@ fn a_package_runner_is_written_instead_of_the_folder_that_it_may_empty() {
     assert!(run(&["uninstall", "cursor", "--yes"]).status.success());
     assert_eq!(home.read(".cursor/mcp.json"), CURSOR);
 }
+
+const SKILL: [&str; 5] = ["skill", "install", "--yes", "--vault", "Notes"];
+
+#[test]
+fn programs_with_a_folder_of_skills_get_ours_once_and_uninstall_leaves_no_trace() {
+    let home = ClientHome::with_clients();
+    let before = home.everything();
+    let said = home.well(&SKILL);
+    // Claude Desktop has no such folder; Codex and Zed share one.
+    for (title, file) in [
+        ("Cursor", ".cursor/skills/lapidary/SKILL.md"),
+        ("Zed, Codex", ".agents/skills/lapidary/SKILL.md"),
+        ("Goose", ".config/goose/skills/lapidary/SKILL.md"),
+    ] {
+        assert!(said.contains(&format!("{title}: done")), "{said}");
+        let text = home.read(file);
+        assert!(text.starts_with("---\nname: lapidary\ndescription: \""), "{text}");
+        assert!(text.contains("`Notes`") && text.contains(env!("CARGO_PKG_VERSION")), "{text}");
+    }
+    assert!(!said.contains("Claude Desktop"), "{said}");
+    let installed = home.everything();
+    assert!(home.well(&SKILL).contains("is up to date"));
+    assert_eq!(home.everything(), installed, "a second run changes nothing");
+    let listed: Value = serde_json::from_str(&home.well(&["skill", "list", "--json"])).unwrap();
+    let states: Vec<&str> =
+        listed["skills"].as_array().unwrap().iter().map(|skill| skill["state"].as_str().unwrap()).collect();
+    assert_eq!(states, ["installed"; 3], "{listed}");
+    home.well(&["skill", "uninstall", "--yes"]);
+    assert_eq!(home.everything(), before);
+    assert!(home.well(&["skill", "uninstall", "--yes"]).contains("not installed"));
+}
+
+#[test]
+fn a_skill_follows_the_settings_and_keeps_what_someone_wrote() {
+    let home = ClientHome::with_clients();
+    let file = ".cursor/skills/lapidary/SKILL.md";
+    let install =
+        |more: &[&str]| home.run(&[&["skill", "install", "cursor", "--yes", "--vault", "Notes"], more].concat());
+    assert!(install(&[]).status.success());
+    assert!(home.read(file).contains("`str_replace`"));
+    // Another configuration, shown first and written as one.
+    let shown = printed(&install(&["--read-only", "--dry-run"]));
+    assert!(shown.contains("-- a few words: `str_replace`"), "{shown}");
+    assert!(home.read(file).contains("`str_replace`"));
+    assert!(install(&["--read-only"]).status.success());
+    let text = home.read(file);
+    assert!(!text.contains("`str_replace`"), "{text}");
+    let copies = || std::fs::read_dir(home.path(".cursor/skills/lapidary")).unwrap().count();
+    assert_eq!(copies(), 1, "no copy of what can be made again");
+    // Of an older version, as far as the file says.
+    home.write(file, &text.replace(env!("CARGO_PKG_VERSION"), "0.0.1"));
+    assert!(!install(&[]).status.success(), "its digest does not fit");
+    // Edited by hand.
+    let edited = format!("{text}\nMine.\n");
+    home.write(file, &edited);
+    let refused = install(&[]);
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(complaint(&refused).contains("edited by hand; --force"), "{}", complaint(&refused));
+    assert_eq!(home.read(file), edited);
+    assert!(home.well(&["skill", "list"]).contains("edited by hand"));
+    assert!(!home.run(&["skill", "uninstall", "--yes"]).status.success());
+    assert!(install(&["--force"]).status.success());
+    assert!(!home.read(file).contains("Mine."));
+    assert_eq!(copies(), 2, "what someone wrote is kept");
+    // A file of another origin is never removed.
+    home.write(file, "---\nname: lapidary\n---\nmine\n");
+    assert!(!install(&[]).status.success());
+    home.well(&["skill", "uninstall", "--yes"]);
+    assert!(home.read(file).contains("mine"));
+}
+
+#[test]
+fn a_skill_goes_into_any_folder_or_to_the_screen() {
+    let home = ClientHome::new();
+    let nobody = home.run(&SKILL);
+    assert_eq!(nobody.status.code(), Some(1));
+    assert!(complaint(&nobody).contains("--dir"), "{}", complaint(&nobody));
+    let before = home.everything();
+    let shown = home.well(&["skill", "install", "--print", "--vault", "Notes"]);
+    assert!(shown.starts_with("---\nname: lapidary\n"), "{shown}");
+    home.well(&["skill", "install", "--dir", "project/skills", "--dry-run", "--vault", "Notes"]);
+    assert_eq!(home.everything(), before);
+    home.well(&["skill", "install", "--dir", "project/skills", "--yes", "--vault", "Notes"]);
+    assert_eq!(home.read("project/skills/lapidary/SKILL.md"), shown);
+    home.well(&["skill", "uninstall", "--dir", "project/skills", "--yes"]);
+    assert_eq!(home.everything(), before);
+    for (words, part) in [
+        (&["skill", "install", "claude-desktop", "--vault", "Notes"][..], "no folder of skills"),
+        (&["skill", "install", "curser", "--vault", "Notes"], "cursor"),
+        (&["skill", "install", "cursor", "--dir", "x", "--vault", "Notes"], "cannot be used with"),
+    ] {
+        let refused = home.run(words);
+        assert_eq!(refused.status.code(), Some(2), "{words:?}");
+        assert!(complaint(&refused).contains(part), "{words:?}: {}", complaint(&refused));
+    }
+    let unanswered = home.run(&["skill", "install", "cursor", "--vault", "Notes"]);
+    assert_eq!(unanswered.status.code(), Some(1));
+    assert_eq!(home.everything(), before);
+}

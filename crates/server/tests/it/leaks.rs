@@ -1,5 +1,6 @@
 //! Files that a caller may not read do not exist for it.
 
+mod documents;
 mod everything;
 mod logs;
 mod offers;

@@ -447,3 +447,23 @@ fn advice_names_commands_and_no_files_of_the_project() {
     said.says("warning", "clients", "`lapidary install --vault Notes`");
     assert!(!said.whole.to_string().contains("docs/"), "{}", said.whole);
 }
+
+#[test]
+fn a_skill_of_another_version_is_out_of_step() {
+    let home = WellHome::new();
+    let install = ["skill", "install", "cursor", "--yes", "--vault", "Notes"];
+    let mut command = Command::new(env!("CARGO_BIN_EXE_lapidary"));
+    command.env_clear().env("HOME", home.0.path()).current_dir(home.0.path()).stdin(Stdio::null()).args(install);
+    assert!(command.output().unwrap().status.success());
+    home.doctor().says("ok", "Cursor", "skill of this version");
+    // As an earlier version has written it, with its own digest.
+    let file = home.path(".cursor/skills/lapidary/SKILL.md");
+    let text = fs::read_to_string(&file).unwrap().replace(env!("CARGO_PKG_VERSION"), "0.0.1");
+    let marked = text.lines().find(|line| line.starts_with("  digest: ")).unwrap().to_owned() + "\n";
+    let digest = lapidary_note::ContentHash::of(text.replace(&marked, "").as_bytes()).to_string();
+    let older = text.replace(&marked, &format!("  digest: \"{}\"\n", &digest["sha256:".len()..][..16]));
+    fs::write(&file, &older).unwrap();
+    home.doctor().only("warning", "Cursor", &["skill of version 0.0.1", "skill install cursor"]);
+    fs::write(&file, format!("{older}mine\n")).unwrap();
+    home.doctor().says("ok", "Cursor", "edited by hand");
+}

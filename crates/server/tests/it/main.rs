@@ -20,6 +20,7 @@ mod connectors;
 mod crowd;
 mod declarations;
 mod doctor;
+mod documents;
 mod drop_in;
 mod editor_race;
 mod encryption;

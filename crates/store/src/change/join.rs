@@ -243,7 +243,9 @@ impl ChangeSet {
 
 /// Accented letters have two encodings, and a caller may use either.
 fn same(one: &VaultPath, other: &VaultPath) -> bool {
-    one == other || one.as_str().nfc().eq(other.as_str().nfc())
+    let (one, other) = (one.as_str(), other.as_str());
+    // Most paths have one encoding only, and every change is compared with all before it.
+    one == other || (!(one.is_ascii() && other.is_ascii()) && one.nfc().eq(other.nfc()))
 }
 
 /// A path below one folder, moved below another.

@@ -16,6 +16,7 @@ use super::state::{StateFolder, open_database, private_file, share_database};
 const NAME: &str = "index.db";
 const SEGMENTS: &str = "search.db";
 const VECTORS: &str = "vectors.db";
+const DOCUMENT_VECTORS: &str = "document-vectors.db";
 const PLACES: &str = "graph.db";
 /// How long to wait for another server that is writing.
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -46,6 +47,11 @@ impl CacheFile {
     /// Another one in the same place, for the vectors of the notes.
     pub fn for_vectors(&self) -> Self {
         Self { folder: Arc::clone(&self.folder), name: VECTORS }
+    }
+
+    /// Another one in the same place, for the vectors of documents.
+    pub fn for_document_vectors(&self) -> Self {
+        Self { folder: Arc::clone(&self.folder), name: DOCUMENT_VECTORS }
     }
 
     /// One for the places of notes in the picture of their links.

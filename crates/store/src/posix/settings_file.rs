@@ -91,6 +91,15 @@ impl SettingsFile {
         fs::remove_file(&self.real)
     }
 
+    /// The same, and its folder if nothing else is in it.
+    pub fn remove_with_folder(&self, read: &str) -> io::Result<()> {
+        self.remove(read)?;
+        match self.real.parent().map(fs::remove_dir) {
+            Some(Err(error)) if error.kind() != io::ErrorKind::DirectoryNotEmpty => Err(error),
+            _ => Ok(()),
+        }
+    }
+
     /// Removes one of its copies.
     pub fn remove_copy(&self, copy: &Path) -> io::Result<()> {
         fs::remove_file(copy)

@@ -94,7 +94,7 @@ fn tool<'c>(
         }
     };
     if entry.authorize().is_err() {
-        return Err(problem("", Prose::ours(format_args!("{name} is switched off"))));
+        return Err(problem("", Prose::ours(format_args!("{name} is off for this caller"))));
     }
     match step_use(entry) {
         Some(StepUse::Write) if !may_write => {

@@ -7,6 +7,9 @@ use super::attribute;
 /// Lists and quotations within each other are nested no deeper: what comes below stays in the last of them.
 const DEEPEST: usize = 16;
 
+/// Of one page.
+const MOST_PICTURES: usize = 200;
+
 /// A page while it is written.
 pub(super) struct PageText<'b> {
     base: Option<&'b str>,
@@ -24,6 +27,8 @@ pub(super) struct PageText<'b> {
     /// The text of preformatted code, and its language.
     code: Option<(String, String)>,
     table: Option<PageTable>,
+    /// The addresses of its pictures, if they are wanted: each is a link by then, also without words and within a link.
+    pictures: Option<Vec<String>>,
 }
 
 enum PageContainer {
@@ -57,9 +62,10 @@ struct PageTable {
 }
 
 impl<'b> PageText<'b> {
-    pub(super) fn new(base: Option<&'b str>) -> Self {
+    pub(super) fn new(base: Option<&'b str>, with_pictures: bool) -> Self {
         Self {
             base,
+            pictures: with_pictures.then(Vec::new),
             written: String::new(),
             line: String::new(),
             heading: None,
@@ -175,13 +181,14 @@ impl<'b> PageText<'b> {
         }
     }
 
-    pub(super) fn finish(mut self) -> String {
+    /// The whole text, and the addresses of the pictures in it.
+    pub(super) fn finish(mut self) -> (String, Vec<String>) {
         if let Some((code, language)) = self.code.take() {
             self.write_code(&code, &language);
         }
         self.end_table();
         self.end_block();
-        self.written
+        (self.written, self.pictures.unwrap_or_default())
     }
 
     /// Ends the paragraph or heading in progress.
@@ -257,6 +264,23 @@ impl<'b> PageText<'b> {
     fn picture(&mut self, tag: &StartTag<()>) {
         let words = attribute(tag, "alt").unwrap_or_default();
         let address = attribute(tag, "src").and_then(|src| self.address(&src));
+        let address = address.filter(|address| address.starts_with("http"));
+        if let (Some(pictures), Some(address)) = (&mut self.pictures, &address) {
+            if !pictures.contains(address) && pictures.len() < MOST_PICTURES {
+                pictures.push(address.clone());
+            }
+            // A link cannot have another in it, and the picture is what was wanted.
+            for (mark, _) in &mut self.marks {
+                if matches!(mark, InlineMark::Link(_)) {
+                    *mark = InlineMark::Link(None);
+                }
+            }
+            let words = if words.trim().is_empty() { "Picture".to_owned() } else { format!("Picture: {words}") };
+            self.mark(InlineMark::Link(Some(address.clone())));
+            self.add(&words);
+            self.unmark(|mark| matches!(mark, InlineMark::Link(Some(_))));
+            return;
+        }
         if words.trim().is_empty() {
             return;
         }

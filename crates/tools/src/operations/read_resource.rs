@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 use crate::{
     ResourceUri, VaultResource,
     resources::{read_file, read_guide, read_tags, status},
+    skills::{read_skill_file, single_view},
 };
 
 /// Reads the resource that a URI names.
@@ -35,14 +36,15 @@ impl ReadOperation for ReadResource {
             // The status says only whether the vaults can be used, so it is available whatever tools are on.
             VaultResource::Status => None,
             VaultResource::Tags => Some(ToolGroup::Vault),
-            VaultResource::Guide | VaultResource::File(_) => Some(ToolGroup::Read),
+            VaultResource::Guide | VaultResource::File(_) | VaultResource::Skill(_) => Some(ToolGroup::Read),
         })
     }
 
-    fn vaults(&self, _: &[String]) -> Result<VaultChoice, Reason> {
+    fn vaults(&self, visible: &[String]) -> Result<VaultChoice, Reason> {
         let ResourceUri { resource, vault } = ResourceUri::parse(&self.uri)?;
         Ok(match resource {
             VaultResource::Status => VaultChoice::States,
+            VaultResource::Skill(uri) => uri.vaults(visible)?,
             VaultResource::Tags | VaultResource::Guide | VaultResource::File(_) => VaultChoice::One(vault),
         })
     }
@@ -53,6 +55,7 @@ impl ReadOperation for ReadResource {
             (VaultResource::Status, _) => return Err(bug!("the status was requested without the state of the vaults")),
             (VaultResource::Tags, vaults) => read_tags(context, vaults.one()?)?,
             (VaultResource::Guide, vaults) => read_guide(context, vaults.one()?)?,
+            (VaultResource::Skill(uri), vaults) => read_skill_file(context, single_view(vaults), &uri)?,
             (VaultResource::File(path), vaults) => read_file(context, vaults.one()?, &path)?,
         };
         Ok(ReadPayload::Contents(contents))

@@ -33,7 +33,7 @@ impl ReadOperation for Subscribe {
     fn group(&self) -> Result<Option<ToolGroup>, Reason> {
         match ResourceUri::parse(&self.uri)?.resource {
             VaultResource::File(_) => Ok(Some(ToolGroup::Read)),
-            VaultResource::Tags | VaultResource::Guide | VaultResource::Status => {
+            VaultResource::Tags | VaultResource::Guide | VaultResource::Status | VaultResource::Skill(_) => {
                 Err(Reason::ResourceUnknown { uri: self.uri.clone() })
             }
         }

@@ -7,6 +7,8 @@ use lapidary_operation::{
 use lapidary_toolkit::reading::parse_path;
 use lapidary_vault::VaultPath;
 
+use crate::skills::SkillUri;
+
 pub(super) const TAGS: &str = "obsidian://tags";
 pub(super) const GUIDE: &str = "obsidian://guide";
 pub(super) const STATUS: &str = "obsidian://status";
@@ -19,6 +21,7 @@ pub enum VaultResource {
     Tags,
     Guide,
     Status,
+    Skill(SkillUri),
 }
 
 /// A resource, and the vault if one is named: `obsidian://vault/Projects/Plan.md?vault=Work`.
@@ -30,6 +33,9 @@ pub struct ResourceUri {
 
 impl ResourceUri {
     pub fn parse(uri: &str) -> Result<Self, Reason> {
+        if SkillUri::is_meant(uri) {
+            return Ok(Self { resource: VaultResource::Skill(SkillUri::parse(uri)?), vault: None });
+        }
         // A template is filled in with `?` unescaped, so any other `?` belongs to the name of a file.
         let (place, vault) = match uri.rsplit_once(OF_VAULT) {
             Some((place, vault)) => (place, Some(decoded(vault))),

@@ -190,8 +190,8 @@ fn of_the_app() -> Vec<Reason> {
     let faults = [
         WebFault::NotAnAddress,
         WebFault::HostNotAllowed { host: host() },
-        WebFault::PrivateHost { host: host() },
-        WebFault::HostUnknown { host: host() },
+        WebFault::NoPublicHost { host: host() },
+        WebFault::Downgraded,
         WebFault::Unreachable,
         WebFault::TimedOut,
         WebFault::Status { status: 404 },

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use lapidary_operation::{ExampleResult, ReasonKind, ToolKind};
+use lapidary_operation::{ExampleResult, ReasonKind};
 use serde_json::{Value, json};
 
 use crate::TOOLS;
@@ -128,7 +128,7 @@ fn arguments_that_the_executor_reads_are_declared_as_in_the_schema() {
         }
         let target = spec.declaration.paths.iter().any(|path| path.pointer.starts_with("/target/"));
         assert_eq!(spec.takes_target, target, "{name}: the target");
-        let unchanging = !matches!(spec.kind, ToolKind::Write | ToolKind::Batch);
+        let unchanging = !spec.kind.writes();
         assert_eq!(spec.expected_hash.is_none(), unchanging, "{name}: the expected hash");
     }
 }

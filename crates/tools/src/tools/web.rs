@@ -13,8 +13,9 @@ fn web<'c>(context: &'c Context<'_>, missing: MissingSetting) -> Result<&'c WebR
 }
 
 /// A page as Markdown, with the address where it was found.
-fn read(fetched: &FetchedPage) -> WebPage {
+fn read(fetched: &FetchedPage, with_pictures: bool) -> WebPage {
     let page = match fetched.kind {
+        PageKind::Html if with_pictures => WebPage::read_with_pictures(&fetched.text, Some(&fetched.url)),
         PageKind::Html => WebPage::read(&fetched.text, Some(&fetched.url)),
         PageKind::Text => WebPage { markdown: fetched.text.replace("\r\n", "\n"), ..WebPage::default() },
     };

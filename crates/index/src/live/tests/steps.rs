@@ -16,7 +16,7 @@ use super::{
     followed, rebuilt, scratch,
     shaky::{Condition, Shaky},
 };
-use crate::{Change, ChangeSet, Scope};
+use crate::{Change, Scope};
 
 /// What another program, or we ourselves, may do to a vault.
 #[derive(Clone, Debug)]
@@ -166,7 +166,12 @@ fn take(root: &Path, ours: &PosixBackend, step: &Step) {
                 approval: None,
                 call: None,
             };
-            drop(ours.turn(&|| true).unwrap().commit(&ChangeSet::one(change), &scope, &origin, &|_, _| true));
+            drop(ours.turn(&|| true).unwrap().commit(
+                &lapidary_store::ChangeSet::one(change),
+                &scope,
+                &origin,
+                &|_, _| true,
+            ));
             Ok(())
         }
         Step::Ask(_) => Ok(()),

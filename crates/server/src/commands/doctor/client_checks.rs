@@ -8,10 +8,11 @@ use std::{
 use lapidary_clients::{CLIENTS, ClientSpec, EntryOwner, SERVER_NAME, StartedServer};
 use lapidary_config::ChosenVault;
 use lapidary_telemetry::outgoing;
+use lapidary_tools::skill_origin;
 use lapidary_vault::store::{SettingsFile, folder_exists, is_same_file, is_there};
 
 use super::{
-    super::{command_hint::CommandHint, install::ClientSetup},
+    super::{command_hint::CommandHint, install::ClientSetup, skill::InstalledSkill},
     finding::Finding,
 };
 
@@ -26,7 +27,24 @@ pub(super) fn look(setup: &ClientSetup<'_>, vaults: &[ChosenVault], hint: &Comma
         let advice = format!("install one of {}, then run `{}`", known.join(", "), hint.command("install"));
         findings.push(Finding::warning("clients", "no known client is on this computer", advice));
     }
+    findings.extend(CLIENTS.iter().filter_map(|client| skill(setup, client, hint)));
     findings
+}
+
+/// Whether our skill there is of this version; `None` if it is not there.
+fn skill(setup: &ClientSetup<'_>, client: &ClientSpec, hint: &CommandHint) -> Option<Finding> {
+    let text = SettingsFile::new(&setup.skill_file(client)?).and_then(|file| file.read()).ok().flatten();
+    match InstalledSkill::of(text.as_deref()) {
+        InstalledSkill::Absent | InstalledSkill::Foreign => None,
+        InstalledSkill::Ours { is_current: true } => Some(Finding::ok(client.title, "has the skill of this version")),
+        InstalledSkill::Edited => Some(Finding::ok(client.title, "has the skill, edited by hand")),
+        InstalledSkill::Ours { is_current: false } => {
+            let version = text.as_deref().and_then(skill_origin).map(|origin| origin.version).unwrap_or_default();
+            let found = format!("has the skill of version {version}, and this is {}", env!("CARGO_PKG_VERSION"));
+            let again = hint.command(&format!("skill install {}", client.name));
+            Some(Finding::warning(client.title, found, again))
+        }
+    }
 }
 
 struct ClientLook<'a> {

@@ -79,7 +79,10 @@ fn concurrent_calls_share_the_memory_of_one() {
     let mut server = limited(&vault, &environment);
     let reasons = answered_at_once(&mut server);
     let is_expected = |reason: &String| {
-        matches!(reason.as_str(), "budget_exceeded" | "deadline_exceeded" | "reply_too_large" | "text_missing")
+        matches!(
+            reason.as_str(),
+            "budget_exceeded" | "deadline_exceeded" | "frontmatter_invalid" | "reply_too_large" | "text_missing"
+        )
     };
     assert!(reasons.iter().all(is_expected), "{reasons:?}");
     assert_eq!(server.done("file_read", json!({ "file": "small.md" }))["content"], "small\n");

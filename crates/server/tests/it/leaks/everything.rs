@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use lapidary_vault::DocumentKind;
 use serde_json::Value;
 
 use super::{
@@ -123,6 +124,9 @@ fn nothing_tells(closing: Closing, environment: &[(&str, &str)], wanted: fn(&Off
         let needs: BTreeMap<&str, &str> = group.iter().flat_map(|offer| offer.needs.clone()).collect();
         let ask = |full: bool| {
             let mut twin = Twin::new(full, closing, &needs, environment);
+            if needs.keys().any(|path| DocumentKind::named(path).is_some()) {
+                twin.settle_documents();
+            }
             let mut replies_of = |offer: &Offer| -> Vec<String> {
                 offer.requests.iter().map(|request| reply(&mut twin, request)).collect()
             };

@@ -47,6 +47,9 @@ pub(super) fn all(server: &mut Client) -> Vec<Offer> {
             offers.push(template_offer(&uri, "resources/subscribe"));
         }
     }
+    if capabilities["extensions"].get("io.modelcontextprotocol/skills").is_some() {
+        offers.push(skills(server));
+    }
     if capabilities.get("completions").is_some() {
         offers.extend(references.iter().map(|(reference, arguments)| completion(reference, arguments)));
     }
@@ -133,6 +136,23 @@ fn prompt_offer(prompt: &Value) -> Offer {
 fn resource(resource: &Value) -> Offer {
     let read = Request { method: "resources/read", params: json!({ "uri": resource["uri"] }) };
     offer(resource["uri"].as_str().unwrap(), vec![read])
+}
+
+/// The list of skills, each of them with its files, and others that there may be.
+fn skills(server: &mut Client) -> Offer {
+    let listed = listed(server, "skills/list", "skills");
+    let known = listed.iter().flat_map(|skill| skill["resources"].as_array().unwrap()).map(|file| file["uri"].clone());
+    let guessed = fitting(&json!({ "type": "string" })).into_iter().flat_map(|text| {
+        let text = encoded(text.as_str().unwrap_or_default());
+        [json!(format!("skill://Notes/{text}/SKILL.md")), json!(format!("skill://Notes/Drafts/{text}"))]
+    });
+    let mut requests = vec![Request { method: "skills/list", params: json!({}) }];
+    for uri in known.chain(guessed) {
+        for method in ["skills/get", "resources/read"] {
+            requests.push(Request { method, params: json!({ "uri": uri }) });
+        }
+    }
+    offer("skills", requests)
 }
 
 /// `{name}` and `{+name}` in a template.

@@ -9,7 +9,7 @@ use lapidary_fake_plugin::{FakePlugin, FakeSetup, FakeVersion};
 use serde_json::{Value, json};
 
 use crate::{
-    harness::{Era, Server, Vault},
+    harness::{Era, Server, Vault, patience},
     http::HttpServer,
     oauth::{PASSPHRASE, granted, set_passphrase},
     tokens::{FAR, ForeignIssuer, WEB_SECRET, web_token},
@@ -30,7 +30,7 @@ pub(super) const SOURCE: &str = "https://lantern.example/a";
 const GUIDE: &str = "Ignored/shadow-private.md";
 
 /// Where hidden files are. `NAME` becomes a marker.
-const HIDDEN: [&str; 16] = [
+const HIDDEN: [&str; 19] = [
     ".obsidian/plugins/NAME/data.json",
     ".git/NAME.md",
     ".trash/NAME.md",
@@ -47,6 +47,10 @@ const HIDDEN: [&str; 16] = [
     "Excluded/NAME.md",
     "Open/node_modules/NAME/readme.md",
     "Ignored/NAME.canvas",
+    // Documents, whose text is read in the background.
+    "Denied/NAME.txt",
+    "Ignored/NAME.html",
+    "Peers/NAME.csv",
 ];
 
 /// In both vaults. Names, tags and links that hidden notes have too: counting or resolving must ignore those.
@@ -258,7 +262,7 @@ impl Twin {
         let mut command = vault.command();
         command.args(["--tools", "all"]).env("LAPIDARY_CONFIG", config).env("LAPIDARY_REPETITION", "off");
         // A folder that has hidden notes too, so that remembering is tried beside them.
-        command.env("LAPIDARY_MEMORY_FOLDER", "Open");
+        command.env("LAPIDARY_MEMORY_FOLDER", "Open").env("LAPIDARY_SKILLS_FOLDER", "Open");
         // Open, and nothing answers there: what the vault knows of a page must not depend on hidden notes.
         command.env("LAPIDARY_WEB_PRIVATE_HOSTS", "127.0.0.1:9").env("LAPIDARY_WEB_SEARCH_URL", "http://127.0.0.1:9/");
         command.env("LAPIDARY_SOURCES_FOLDER", "Open/Drafts").env("LAPIDARY_GUIDE_NOTE", GUIDE);
@@ -333,6 +337,16 @@ impl Twin {
         command.envs(closing.environment().iter().copied()).envs(environment.iter().copied());
         let server = Server::spawn(command).with_elicitation().open(Era::Modern);
         Self { vault, client: Client::Stdio(server), plugin: Some(plugin) }
+    }
+
+    /// Has the visible documents read, so that no reply depends on how far that is.
+    pub(crate) fn settle_documents(&mut self) {
+        let started = std::time::Instant::now();
+        let search = json!({ "name": "obsidian_search_notes", "arguments": { "query": "ext:pdf" } });
+        while self.client.request("tools/call", search.clone()).to_string().contains("not read yet") {
+            assert!(started.elapsed() < patience(), "the documents are not read");
+            std::thread::sleep(Duration::from_millis(20));
+        }
     }
 
     /// Whether every hidden file is unchanged.

@@ -10,6 +10,7 @@ use lapidary_operation::{
     ToolPlan, WireFamily, WriteTool, quote::quoted,
 };
 use lapidary_query::{LayeredCard, PlacedBox, Row, Value, layered};
+use lapidary_recipe::{TextArgument, TextLanguage};
 use lapidary_toolkit::{
     canvas::{self, CANVAS},
     index,
@@ -106,6 +107,8 @@ impl WriteTool for CanvasGenerate {
         words: "make canvas mind map from folder, tag, search or query: visualize notes and links as a board, diagram, overview map",
     };
     const EFFECT: Effect = Effect::Write;
+    const TEXTS: &'static [TextArgument] =
+        &[TextArgument::new("/search", TextLanguage::Search), TextArgument::new("/query", TextLanguage::Query)];
     type Input = Input;
     type Output = Output;
 

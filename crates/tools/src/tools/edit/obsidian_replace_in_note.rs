@@ -7,6 +7,7 @@ use lapidary_operation::{
     Context, Declaration, Effect, Example, ExampleResult, PathArgument, PathRole, Reason, ReasonKind, ToolGroup,
     ToolPlan, WireFamily, WriteTool, quote::quoted,
 };
+use lapidary_recipe::{TextArgument, TextLanguage};
 use lapidary_toolkit::{
     note_edit::{NoteEdit, NoteWritten, NotesMade},
     target::NoteTarget,
@@ -119,6 +120,10 @@ impl WriteTool for ObsidianReplaceInNote {
     };
     const EFFECT: Effect = Effect::Write;
     const TAKES_TARGET: bool = true;
+    const TEXTS: &'static [TextArgument] = &[
+        TextArgument::new("/replacements/*/search", TextLanguage::Pattern).when("useRegex", "true"),
+        TextArgument::new("/replacements/*/replace", TextLanguage::Replacement).when("useRegex", "true"),
+    ];
     type Input = Input;
     type Output = Output;
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use lapidary_note::{Document, FileContent, LinkForm, PropertyEdit, PropertyPath, YamlValue};
+use lapidary_note::{Document, FileContent, LinkForm};
 use lapidary_operation::{
     Context, Declaration, Effect, Example, ExampleResult, PathArgument, PathRole, Reason, ReasonKind, ToolGroup,
     ToolPlan, WireFamily, WriteTool, clipped,
@@ -10,10 +10,8 @@ use lapidary_operation::{
 };
 use lapidary_toolkit::{
     anchoring::{self, AnchorProblem},
-    foreign_text, free_name, hash, index, naming,
-    patching::edit_refusal,
-    reading,
-    sources::{self, SourceNote},
+    hash, index, naming, reading,
+    sources::{self, KnownBy, SourceDraft, SourceNote, trimmed},
     web_page::WebPage,
 };
 use lapidary_vault::{
@@ -106,13 +104,6 @@ pub(crate) struct Output {
     notice: Option<&'static str>,
 }
 
-#[derive(Clone, Copy, PartialEq, Serialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-enum KnownBy {
-    Url,
-    Text,
-}
-
 const SUPPORTED: &str = "documents (pdf, docx, pptx, xlsx, epub), pages (html, htm, xhtml) and text (txt, text, rst, org, tex, csv, tsv, srt, vtt, log)";
 
 impl WriteTool for SourceIngest {
@@ -141,18 +132,23 @@ impl WriteTool for SourceIngest {
     type Output = Output;
 
     fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<ToolPlan<Output>, Reason> {
-        let given = GivenSource::read(context, view, &input)?;
+        let tool = Self::DECLARATION.name;
+        let (mut draft, file) = given_source(context, view, &input)?;
         let known = sources::all(context, view)?;
-        if let Some((note, by)) = given.known_as(&known) {
-            return answer_known(view, note, by, &given, &input);
+        if let Some((note, by)) = draft.known_as(&known) {
+            return answer_known(view, note, by, &draft, &input);
         }
-        let title = given.title.as_deref().map(free_name::cleaned).filter(|title| !title.is_empty());
-        let stem = title.unwrap_or_else(|| format!("Source {}", context.now.date()));
-        let folder = context.owner.sources.as_ref();
-        let taken = || Reason::bad_argument(Self::DECLARATION.name, "title", "is taken with every number");
-        let path = free_name::free_path(context, view, folder, &stem, "md")?.ok_or_else(taken)?;
-        let (body, ids) = anchors(&path, &given.text, &input.anchors)?;
-        let document = with_properties(context, view, &path, body, &given, &input)?;
+        let taken = || Reason::bad_argument(tool, "title", "is taken with every number");
+        let path = draft.free_path(context, view)?.ok_or_else(taken)?;
+        if let Some(file) = file {
+            let link = LinkForm::Wiki.written(&wiki_path(context, view, &file, &path)?, "");
+            // Some names have no link.
+            draft.original = Some(link.unwrap_or_else(|| file.to_string()));
+        }
+        let (body, ids) = anchors(&path, &draft.text, &input.anchors)?;
+        let not_text = |_| Reason::NotText { path: path.clone(), valid_up_to: None };
+        let note = Document::open(body).map_err(not_text)?;
+        let document = draft.with_properties(context, &path, &note, Some(&input.status))?;
         let content: FileContent = document.content().clone();
         let changes = ChangeSet::one(Change::Create { path: path.clone(), content: content.clone() });
         context.budget.hold_all(&changes)?;
@@ -280,100 +276,61 @@ enum SourceForm {
     Document(Arc<DocumentText>),
 }
 
-/// A source as Markdown, with what is known about it.
-struct GivenSource {
-    text: String,
-    mark: String,
-    title: Option<String>,
-    url: Option<String>,
-    /// What the page says that its address is.
-    claimed: Option<String>,
-    author: Option<String>,
-    published: Option<String>,
-    file: Option<VaultPath>,
-}
-
-impl GivenSource {
-    fn read(context: &Context<'_>, view: &View, input: &Input) -> Result<Self, Reason> {
-        let bad = |at: &str, problem: &'static str| Reason::bad_argument(SourceIngest::DECLARATION.name, at, problem);
-        let mut file = None;
-        let (original, form) = match (&input.text, &input.html, &input.file) {
-            (Some(text), None, None) => (text.clone(), SourceForm::Text),
-            (None, Some(html), None) => (html.clone(), SourceForm::Page),
-            (None, None, Some(name)) => {
-                let found = naming::find(context, view, name)?;
-                let read = match DocumentKind::of(&found.path) {
-                    None => return Err(Reason::AttachmentUnsupported { path: found.path, supported: SUPPORTED }),
-                    Some(kind) if kind.is_text() => {
-                        let form = if kind == DocumentKind::Html { SourceForm::Page } else { SourceForm::Text };
-                        (reading::show(&found.path, &found.file)?.text().to_owned(), form)
-                    }
-                    Some(kind) => {
-                        let document = reading::document_text(context, view, &found.path, &found.file, kind)?;
-                        let link = linkpath_for(
-                            index::files(context, view)?,
-                            &found.path,
-                            &found.path,
-                            LinkFormat::Shortest,
-                            LinkForm::Wiki,
-                        );
-                        (sources::document_markdown(&document, &link), SourceForm::Document(document))
-                    }
-                };
-                file = Some(found.path);
-                read
-            }
-            _ => return Err(bad("", "must have one of `text`, `html` and `file`")),
-        };
-        let url = trimmed(input.url.as_deref());
-        if url.as_ref().is_some_and(|url| url.contains(char::is_whitespace) || !url.contains("://")) {
-            return Err(bad("url", "must be an address like `https://example.com/page`"));
+/// The source that was given, and the file of the vault that it is in.
+fn given_source(context: &Context<'_>, view: &View, input: &Input) -> Result<(SourceDraft, Option<VaultPath>), Reason> {
+    let bad = |at: &str, problem: &'static str| Reason::bad_argument(SourceIngest::DECLARATION.name, at, problem);
+    let mut file = None;
+    let (original, form) = match (&input.text, &input.html, &input.file) {
+        (Some(text), None, None) => (text.clone(), SourceForm::Text),
+        (None, Some(html), None) => (html.clone(), SourceForm::Page),
+        (None, None, Some(name)) => {
+            let found = naming::find(context, view, name)?;
+            let read = match DocumentKind::of(&found.path) {
+                None => return Err(Reason::AttachmentUnsupported { path: found.path, supported: SUPPORTED }),
+                Some(kind) if kind.is_text() => {
+                    let form = if kind == DocumentKind::Html { SourceForm::Page } else { SourceForm::Text };
+                    (reading::show(&found.path, &found.file)?.text().to_owned(), form)
+                }
+                Some(kind) => {
+                    let document = reading::document_text(context, view, &found.path, &found.file, kind)?;
+                    let files = index::files(context, view)?;
+                    let link = linkpath_for(files, &found.path, &found.path, LinkFormat::Shortest, LinkForm::Wiki);
+                    (sources::document_markdown(&document, &link), SourceForm::Document(document))
+                }
+            };
+            file = Some(found.path);
+            read
         }
-        let mark = sources::text_mark(&original);
-        let page = match form {
-            SourceForm::Page => WebPage::read(&original, url.as_deref()),
-            SourceForm::Text => WebPage { markdown: original, ..WebPage::default() },
-            SourceForm::Document(document) => WebPage {
-                markdown: original,
-                // Other programs put the name of a template or of themselves there.
-                title: document.title.clone().filter(|_| document.kind == DocumentKind::Epub),
-                author: document.author.clone(),
-                ..WebPage::default()
-            },
-        };
-        let mut text = foreign_text::inert(&page.markdown.replace("\r\n", "\n"));
-        text.truncate(text.trim_end().len());
-        if text.trim().is_empty() {
-            return Err(bad("", "must have text that can be kept"));
-        }
-        text.push('\n');
-        let named = file.as_ref().map(|file| naming::title(file).to_owned());
-        Ok(Self {
-            mark,
-            title: trimmed(input.title.as_deref()).or(page.title).or(named).or_else(|| first_heading(&text)),
-            claimed: page.url.filter(|claimed| url.as_deref() != Some(claimed)),
-            url,
-            author: trimmed(input.author.as_deref()).or(page.author),
-            published: trimmed(input.published.as_deref()).or(page.published),
-            text,
-            file,
-        })
+        _ => return Err(bad("", "must have one of `text`, `html` and `file`")),
+    };
+    let url = trimmed(input.url.as_deref());
+    if url.as_ref().is_some_and(|url| url.contains(char::is_whitespace) || !url.contains("://")) {
+        return Err(bad("url", "must be an address like `https://example.com/page`"));
     }
-
-    /// The note that was made of this source before.
-    fn known_as<'n>(&self, known: &'n [SourceNote]) -> Option<(&'n SourceNote, KnownBy)> {
-        let url = self.url.as_deref().map(sources::plain_address);
-        let has_url =
-            |note: &&SourceNote| url.is_some() && note.property(sources::SOURCE).map(sources::plain_address) == url;
-        let has_text = |note: &&SourceNote| note.property(sources::HASH) == Some(&self.mark);
-        let by_url = known.iter().find(has_url).map(|note| (note, KnownBy::Url));
-        by_url.or_else(|| known.iter().find(has_text).map(|note| (note, KnownBy::Text)))
-    }
-}
-
-fn trimmed(text: Option<&str>) -> Option<String> {
-    let text = text?.split_whitespace().collect::<Vec<_>>().join(" ");
-    (!text.is_empty()).then_some(text)
+    let page = match form {
+        SourceForm::Page => WebPage::read(&original, url.as_deref()),
+        SourceForm::Text => WebPage { markdown: original.clone(), ..WebPage::default() },
+        SourceForm::Document(document) => WebPage {
+            markdown: original.clone(),
+            // Other programs put the name of a template or of themselves there.
+            title: document.title.clone().filter(|_| document.kind == DocumentKind::Epub),
+            author: document.author.clone(),
+            ..WebPage::default()
+        },
+    };
+    let draft = SourceDraft::of_page(page, &original).ok_or_else(|| bad("", "must have text that can be kept"))?;
+    let named = || file.as_ref().map(|file| naming::title(file).to_owned());
+    let title = trimmed(input.title.as_deref()).or_else(|| draft.title.clone()).or_else(named);
+    let draft = SourceDraft {
+        title: title.or_else(|| first_heading(&draft.text)),
+        // Only what the caller says is where it comes from.
+        claimed: draft.url.filter(|claimed| url.as_deref() != Some(claimed)),
+        url,
+        author: trimmed(input.author.as_deref()).or(draft.author),
+        published: trimmed(input.published.as_deref()).or(draft.published),
+        ..draft
+    };
+    Ok((draft, file))
 }
 
 fn first_heading(text: &str) -> Option<String> {
@@ -386,7 +343,7 @@ fn answer_known(
     view: &View,
     note: &SourceNote,
     by: KnownBy,
-    given: &GivenSource,
+    given: &SourceDraft,
     input: &Input,
 ) -> Result<ToolPlan<Output>, Reason> {
     let file = reading::read(view, &note.path)?;
@@ -427,56 +384,6 @@ fn anchors(path: &VaultPath, text: &str, wanted: &[AnchorInput]) -> Result<(Stri
         ids.push(id);
     }
     Ok((text, ids))
-}
-
-/// The note with its properties. A text that came with some keeps them.
-fn with_properties(
-    context: &Context<'_>,
-    view: &View,
-    path: &VaultPath,
-    body: String,
-    given: &GivenSource,
-    input: &Input,
-) -> Result<Document, Reason> {
-    let not_text = |_| Reason::NotText { path: path.clone(), valid_up_to: None };
-    let document = Document::open(body).map_err(not_text)?;
-    let original = match &given.file {
-        Some(file) => {
-            let link = LinkForm::Wiki.written(&wiki_path(context, view, file, path)?, "");
-            // Some names have no link.
-            Some(link.unwrap_or_else(|| file.to_string()))
-        }
-        None => None,
-    };
-    let properties = [
-        (sources::TITLE, given.title.clone()),
-        (sources::SOURCE, given.url.clone()),
-        (sources::CLAIMED, given.claimed.clone()),
-        (sources::ORIGINAL, original),
-        (sources::AUTHOR, given.author.clone()),
-        (sources::PUBLISHED, given.published.clone()),
-        (sources::INGESTED, Some(context.now.date().to_string())),
-        (sources::STATUS, Some(input.status.clone())),
-        (sources::HASH, Some(given.mark.clone())),
-    ];
-    let properties: Vec<(PropertyPath, YamlValue)> = properties
-        .into_iter()
-        .filter_map(|(name, value)| Some((PropertyPath::name(name), YamlValue::Text(value?))))
-        .collect();
-    // What a text says about itself in our properties is a claim, too.
-    let own = document.properties().unwrap_or_default();
-    let claims = own.iter().any(|(name, _)| name == sources::SOURCE);
-    let (source, claimed) = (PropertyPath::name(sources::SOURCE), PropertyPath::name(sources::CLAIMED));
-    let is_free = given.claimed.is_none() && !own.iter().any(|(name, _)| name == sources::CLAIMED);
-    let renamed = match (claims, is_free) {
-        (false, _) => None,
-        (true, true) => Some(PropertyEdit::Move { from: &source, to: &claimed }),
-        (true, false) => Some(PropertyEdit::Delete { path: &source }),
-    };
-    let set = properties.iter().map(|(path, value)| PropertyEdit::Set { path, value });
-    let edits: Vec<PropertyEdit<'_>> = renamed.into_iter().chain(set).collect();
-    let edited = document.edit_properties(&edits).map_err(|error| edit_refusal(path, &error))?;
-    Ok(edited.document)
 }
 
 /// What a wiki link calls a file, wherever the note with it will be.

@@ -13,7 +13,7 @@ use lapidary_toolkit::{
     reading,
     remembering::{self, MemoryEntry},
 };
-use lapidary_vault::{NoteFilter, PassageSize, RankedNote, RankedPage, RankedQuery, VaultPath, View, VisibleNotes};
+use lapidary_vault::{PassageSize, RankedNote, RankedPage, RankedQuery, VaultPath, View, VisibleNotes};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -214,9 +214,7 @@ fn by_words(
     // below. In parentheses, a question would have to fit with all of its words.
     let within = format!("path:\"{}/\" {query}", folder.as_str().replace('"', ""));
     let ranked = view
-        .ranked(RankedQuery { text: &within, alternatives: &[], filter: NoteFilter::default() }, page, &|| {
-            context.cancel.check().is_ok()
-        })
+        .ranked(RankedQuery::from(within.as_str()), page, &|| context.cancel.check().is_ok())
         .map_err(|error| Reason::from_index(&error, context.cancel))?;
     let mut found = Vec::new();
     for note in ranked.hits.iter().filter(|note| note.path.is_within(folder) && note.path.is_note()) {

@@ -11,14 +11,16 @@ use lapidary_toolkit::{
     reading, tags,
     time::iso,
 };
-use lapidary_vault::View;
+use lapidary_vault::{DocumentKind, DocumentText, View};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use super::attachment_read::SLATE;
+
 pub(crate) struct FetchTool;
 
-/// Read a note found with `search`.
+/// Read a note or document found with `search`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
@@ -58,7 +60,7 @@ impl ReadTool for FetchTool {
         listed: false,
         idempotent: true,
         paths: &[PathArgument { pointer: "/id", role: PathRole::Read }],
-        reasons: &[ReasonKind::NoteMissing],
+        reasons: &[ReasonKind::NoteMissing, ReasonKind::AttachmentUnreadable],
         words: "fetch read a search result, for ChatGPT connectors and deep research",
     };
     type Input = Input;
@@ -68,15 +70,22 @@ impl ReadTool for FetchTool {
         // By any name, because models shorten the ids that they were given.
         let NamedFile { path, file, .. } = naming::find(context, view, &input.id)?;
         context.check()?;
-        let shown = reading::show(&path, &file)?;
-        let metadata = FetchedMetadata {
-            content_hash: file.hash().to_string(),
-            modified: file.modified.map(iso),
-            tags: tags::of_note(&shown.tagged()).join(", "),
+        // A text is itself; of other documents there is only what was read out of them.
+        let (text, tags) = match DocumentKind::of(&path).filter(|kind| !kind.is_text()) {
+            Some(kind) => {
+                let document = reading::document_text(context, view, &path, &file, kind)?;
+                (by_parts(&document, context.budget.reply_bytes() / 2), String::new())
+            }
+            None => {
+                let shown = reading::show(&path, &file)?;
+                (shown.text().to_owned(), tags::of_note(&shown.tagged()).join(", "))
+            }
         };
+        let metadata =
+            FetchedMetadata { content_hash: file.hash().to_string(), modified: file.modified.map(iso), tags };
         Ok(Output {
             title: naming::title(&path).to_owned(),
-            text: shown.text().to_owned(),
+            text,
             // Connectors show it as the source; it opens the note in the app.
             url: in_app(LinkAction::Open, &view.vault_in_obsidian(), &path),
             id: path.to_string(),
@@ -102,6 +111,13 @@ impl ReadTool for FetchTool {
                 after: NOTES,
             },
             Example {
+                says: "A document, by pages",
+                before: &[("Slate.pdf", SLATE)],
+                input: json!({ "id": "Slate.pdf" }),
+                gives: ExampleResult::Including(json!({ "text": "[page 1]\nSlate lasts a century.\n" })),
+                after: &[("Slate.pdf", SLATE)],
+            },
+            Example {
                 says: "An id that no search gives",
                 before: NOTES,
                 input: json!({ "id": "Stones/Jet.md" }),
@@ -110,4 +126,21 @@ impl ReadTool for FetchTool {
             },
         ]
     }
+}
+
+/// The text of a document with the numbers of its pages, as much as fits.
+fn by_parts(document: &DocumentText, most: usize) -> String {
+    let mut text = String::new();
+    for part in &document.parts {
+        let label = part.label.as_ref().map_or(String::new(), |label| format!(" {label}"));
+        let part = format!("[{} {}{label}]\n{}\n", document.kind.part_name(), part.number, part.text);
+        let room = most.saturating_sub(text.len());
+        if part.len() > room {
+            text += &part[..part.floor_char_boundary(room)];
+            text += "\n[The rest is left out.]\n";
+            break;
+        }
+        text += &part;
+    }
+    text
 }

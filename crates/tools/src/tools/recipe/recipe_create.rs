@@ -2,14 +2,16 @@
 
 use lapidary_operation::{
     Context, Declaration, Effect, Example, ExampleResult, NameWanted, Reason, ReasonKind, ToolGroup, ToolNeeds,
-    ToolPlan, WireFamily, WriteTool, quote::quoted,
+    ToolPlan, WireFamily, WriteTool,
 };
 use lapidary_recipe::{MOST_RECIPES, RecipeName};
 use lapidary_toolkit::{reading, recipes};
 use lapidary_vault::{Change, ChangeSet, View};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::json;
+
+use super::RecipeOutput;
 
 pub(crate) struct RecipeCreate;
 
@@ -33,17 +35,6 @@ pub(crate) struct Input {
     dry_run: bool,
 }
 
-#[derive(Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Output {
-    name: String,
-    path: String,
-    effect: &'static str,
-    /// The tools that it calls.
-    tools: Vec<&'static str>,
-    dry_run: bool,
-}
-
 impl WriteTool for RecipeCreate {
     const DECLARATION: Declaration = Declaration {
         name: "recipe_create",
@@ -62,9 +53,9 @@ impl WriteTool for RecipeCreate {
     const KEEPS_RECIPES: bool = true;
     const NEEDS: ToolNeeds = super::NEEDS;
     type Input = Input;
-    type Output = Output;
+    type Output = RecipeOutput;
 
-    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<ToolPlan<Output>, Reason> {
+    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<ToolPlan<RecipeOutput>, Reason> {
         let tool = Self::DECLARATION.name;
         let Some(name) = RecipeName::parse(&input.name) else {
             return Err(Reason::bad_argument(tool, "name", "must be `custom_` and 1 to 33 of `a-z`, `0-9` and `_`"));
@@ -78,21 +69,13 @@ impl WriteTool for RecipeCreate {
         }
         let definition = recipes::in_form(&input.definition);
         let (_, facts) = recipes::checked(context, name.as_str(), &definition)?;
-        let output = Output {
-            name: name.to_string(),
-            path: path.to_string(),
-            effect: facts.effect.name(),
-            tools: facts.tools,
-            dry_run: input.dry_run,
-        };
+        let output = RecipeOutput::new(&name, &path, facts, input.dry_run);
         let content = recipes::block(&definition).into();
         Ok(ToolPlan { changes: ChangeSet::one(Change::Create { path, content }), output, dry_run: input.dry_run })
     }
 
-    fn text(&self, output: &Output) -> Option<String> {
-        let Output { name, effect, dry_run, path, .. } = output;
-        let done = if *dry_run { "Dry run: would make" } else { "Made" };
-        Some(format!("{done} {name} ({effect}) in {}; run it with `call_tool`", quoted(path)))
+    fn text(&self, output: &RecipeOutput) -> Option<String> {
+        Some(format!("{}; run it with `call_tool`", output.text("make", "Made")))
     }
 
     fn examples(&self) -> Vec<Example> {

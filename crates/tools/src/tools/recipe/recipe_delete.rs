@@ -4,11 +4,13 @@ use lapidary_operation::{
     Context, Declaration, Effect, Example, ExampleResult, Reason, ReasonKind, ToolGroup, ToolNeeds, ToolPlan,
     WireFamily, WriteTool, quote::quoted,
 };
-use lapidary_toolkit::{hash, reading, recipes, removing::to_trash};
-use lapidary_vault::{ChangeSet, ContentGuard, View};
+use lapidary_toolkit::removing::to_trash;
+use lapidary_vault::{ChangeSet, View};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+
+use super::ChangedRecipe;
 
 pub(crate) struct RecipeDelete;
 
@@ -56,11 +58,9 @@ impl WriteTool for RecipeDelete {
     type Output = Output;
 
     fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<ToolPlan<Output>, Reason> {
-        let kept = recipes::find(context, view, &input.name)?;
-        let expected = hash::expected(Self::DECLARATION.name, Self::EXPECTED_HASH, input.expected_hash.as_deref())?;
-        let before = reading::read(view, &kept.path)?;
-        hash::check(&kept.path, Self::EXPECTED_HASH, expected.as_ref(), Some(&before))?;
-        let guard = if expected.is_some() { ContentGuard::Caller } else { ContentGuard::Plan };
+        let arguments = (Self::DECLARATION.name, Self::EXPECTED_HASH);
+        let ChangedRecipe { kept, before, guard } =
+            ChangedRecipe::find(context, view, arguments, &input.name, input.expected_hash.as_deref())?;
         let output = Output { name: kept.name.to_string(), path: kept.path.to_string(), dry_run: input.dry_run };
         let change = to_trash(view, kept.path, before, guard);
         Ok(ToolPlan { changes: ChangeSet::one(change), output, dry_run: input.dry_run })

@@ -45,13 +45,8 @@ impl RecipeLine {
         let recipe = kept.recipe();
         let problem = match &standing {
             RecipeStanding::Enabled(_) => None,
-            RecipeStanding::NotApproved(_) => {
-                Some(format!("not approved as it is; the user can review it: `lapidary recipes approve {}`", kept.name))
-            }
-            RecipeStanding::Broken(problems) => problems.first().map(|first| match first.at.as_str() {
-                "" => first.problem.to_string(),
-                at => format!("{}: {}", quoted(at), first.problem),
-            }),
+            RecipeStanding::NotApproved(_) => Some(super::not_approved(&kept.name)),
+            RecipeStanding::Broken(problems) => problems.first().map(super::in_words),
         };
         let effect = match &standing {
             RecipeStanding::Enabled(facts) => Some(facts.effect.name()),

@@ -39,6 +39,9 @@ pub(crate) struct Output {
     /// How many files they change.
     files: usize,
     dry_run: bool,
+    /// Steps whose results were only the first part of what there is.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    cut: Vec<String>,
 }
 
 impl StepsTool for RecipeRun {
@@ -74,7 +77,9 @@ impl StepsTool for RecipeRun {
             RecipeState::Broken(problems) => Err(Reason::RecipeInvalid { name: name.to_string(), problems }),
             RecipeState::Read { is_approved: false, .. } => Err(Reason::RecipeDisabled { name: name.to_string() }),
             RecipeState::Read { recipe, .. } => {
-                // The tools may have changed since it was kept, and this caller may have fewer.
+                // This caller may have fewer tools than the one who made it, for instance only those that read.
+                recipes::authorize(context.catalogue, &recipe)?;
+                // The tools may have changed since it was kept.
                 if let Err(problems) = recipes::check(context.catalogue, &recipe, true) {
                     return Err(Reason::RecipeInvalid { name: name.to_string(), problems });
                 }
@@ -83,9 +88,9 @@ impl StepsTool for RecipeRun {
         }
     }
 
-    fn finish(&self, StepsOutcome { name, dry_run, answer, calls, files }: StepsOutcome) -> Output {
+    fn finish(&self, StepsOutcome { name, dry_run, answer, calls, files, cut }: StepsOutcome) -> Output {
         let recipe = name.map_or(String::new(), |name| name.to_string());
-        Output { recipe, answer, calls: calls.iter().map(|step| step.calls).sum(), files, dry_run }
+        Output { recipe, answer, calls: calls.iter().map(|step| step.calls).sum(), files, dry_run, cut }
     }
 
     fn text(&self, output: &Output) -> Option<String> {
@@ -99,7 +104,7 @@ impl StepsTool for RecipeRun {
             (false, 0) => output.recipe.clone(),
             (false, files) => format!("{}: {} changed", output.recipe, counted(files, "file")),
         };
-        Some(format!("{done}{answer}"))
+        Some(format!("{done}{answer}{}", super::cut_text(&output.cut)))
     }
 
     fn examples(&self) -> Vec<Example> {

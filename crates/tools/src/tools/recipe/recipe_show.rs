@@ -2,7 +2,6 @@
 
 use lapidary_operation::{
     Context, Declaration, Example, ExampleResult, ReadTool, Reason, ReasonKind, ToolGroup, ToolNeeds, WireFamily,
-    quote::quoted,
 };
 use lapidary_toolkit::recipes::{self, RecipeStanding, RecipeState};
 use lapidary_vault::View;
@@ -82,16 +81,9 @@ impl ReadTool for RecipeShow {
             }
             RecipeStanding::NotApproved(facts) => {
                 (output.effect, output.tools, output.writes) = (Some(facts.effect.name()), facts.tools, facts.places);
-                let how = format!("the user can review it: `lapidary recipes approve {}`", kept.name);
-                output.problems.push(format!("not approved as it is; {how}"));
+                output.problems.push(super::not_approved(&kept.name));
             }
-            RecipeStanding::Broken(problems) => {
-                let said = |problem: &lapidary_operation::ArgumentProblem| match problem.at.as_str() {
-                    "" => problem.problem.to_string(),
-                    at => format!("{}: {}", quoted(at), problem.problem),
-                };
-                output.problems = problems.iter().map(said).collect();
-            }
+            RecipeStanding::Broken(problems) => output.problems = problems.iter().map(super::in_words).collect(),
         }
         if let RecipeState::Read { definition, .. } = kept.state {
             output.definition = Some(definition);

@@ -2,13 +2,15 @@
 
 use lapidary_operation::{
     Context, Declaration, Effect, Example, ExampleResult, Reason, ReasonKind, ToolGroup, ToolNeeds, ToolPlan,
-    WireFamily, WriteTool, quote::quoted,
+    WireFamily, WriteTool,
 };
-use lapidary_toolkit::{hash, reading, recipes};
-use lapidary_vault::{Change, ChangeSet, ContentGuard, View};
+use lapidary_toolkit::{reading, recipes};
+use lapidary_vault::{Change, ChangeSet, View};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::json;
+
+use super::{ChangedRecipe, RecipeOutput};
 
 pub(crate) struct RecipeUpdate;
 
@@ -28,17 +30,6 @@ pub(crate) struct Input {
     expected_hash: Option<String>,
     /// Only show the diff.
     #[serde(default)]
-    dry_run: bool,
-}
-
-#[derive(Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Output {
-    name: String,
-    path: String,
-    effect: &'static str,
-    /// The tools that it calls.
-    tools: Vec<&'static str>,
     dry_run: bool,
 }
 
@@ -65,13 +56,12 @@ impl WriteTool for RecipeUpdate {
     const KEEPS_RECIPES: bool = true;
     const NEEDS: ToolNeeds = super::NEEDS;
     type Input = Input;
-    type Output = Output;
+    type Output = RecipeOutput;
 
-    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<ToolPlan<Output>, Reason> {
-        let kept = recipes::find(context, view, &input.name)?;
-        let expected = hash::expected(Self::DECLARATION.name, Self::EXPECTED_HASH, input.expected_hash.as_deref())?;
-        let before = reading::read(view, &kept.path)?;
-        hash::check(&kept.path, Self::EXPECTED_HASH, expected.as_ref(), Some(&before))?;
+    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<ToolPlan<RecipeOutput>, Reason> {
+        let arguments = (Self::DECLARATION.name, Self::EXPECTED_HASH);
+        let ChangedRecipe { kept, before, guard } =
+            ChangedRecipe::find(context, view, arguments, &input.name, input.expected_hash.as_deref())?;
         let definition = recipes::in_form(&input.definition);
         let (_, facts) = recipes::checked(context, kept.name.as_str(), &definition)?;
         let document = reading::editable(&kept.path, &before)?;
@@ -79,22 +69,13 @@ impl WriteTool for RecipeUpdate {
         let text = recipes::with_definition(document.shown(), &definition)
             .unwrap_or_else(|| format!("{}\n\n{}", document.shown().trim_end(), recipes::block(&definition)));
         let content = document.in_own_form(text.trim_start());
-        let guard = if expected.is_some() { ContentGuard::Caller } else { ContentGuard::Plan };
-        let output = Output {
-            name: kept.name.to_string(),
-            path: kept.path.to_string(),
-            effect: facts.effect.name(),
-            tools: facts.tools,
-            dry_run: input.dry_run,
-        };
+        let output = RecipeOutput::new(&kept.name, &kept.path, facts, input.dry_run);
         let change = Change::Write { path: kept.path, before, guard, content };
         Ok(ToolPlan { changes: ChangeSet::one(change), output, dry_run: input.dry_run })
     }
 
-    fn text(&self, output: &Output) -> Option<String> {
-        let Output { name, effect, dry_run, path, .. } = output;
-        let done = if *dry_run { "Dry run: would change" } else { "Changed" };
-        Some(format!("{done} {name} ({effect}) in {}", quoted(path)))
+    fn text(&self, output: &RecipeOutput) -> Option<String> {
+        Some(output.text("change", "Changed"))
     }
 
     fn examples(&self) -> Vec<Example> {

@@ -11,6 +11,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use crate::tools::recipe::cut_text;
+
 pub(crate) struct ToolsScript;
 
 /// Make several calls of tools that read in one request, and get only `answer`: what lies between costs nothing.
@@ -52,6 +54,9 @@ pub(crate) struct Output {
     answer: Value,
     /// How many calls were made.
     calls: usize,
+    /// Steps whose results were only the first part of what there is.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    cut: Vec<String>,
 }
 
 impl StepsTool for ToolsScript {
@@ -89,15 +94,16 @@ impl StepsTool for ToolsScript {
         Ok(StepsPlan { name: None, recipe, arguments: Map::new(), dry_run: false })
     }
 
-    fn finish(&self, StepsOutcome { answer, calls, .. }: StepsOutcome) -> Output {
-        Output { answer, calls: calls.iter().map(|step| step.calls).sum() }
+    fn finish(&self, StepsOutcome { answer, calls, cut, .. }: StepsOutcome) -> Output {
+        Output { answer, calls: calls.iter().map(|step| step.calls).sum(), cut }
     }
 
     fn text(&self, output: &Output) -> Option<String> {
-        Some(match &output.answer {
+        let answer = match &output.answer {
             Value::String(text) => text.clone(),
             other => other.to_string(),
-        })
+        };
+        Some(answer + &cut_text(&output.cut))
     }
 
     fn examples(&self) -> Vec<Example> {

@@ -1,16 +1,16 @@
 //! The passages worth reading to answer a question.
 
-use lapidary_note::counted;
 use lapidary_operation::{
-    Context, Declaration, Example, ExampleResult, ReadTool, Reason, ReasonKind, ToolGroup, WireFamily, quote::Prose,
+    Context, Declaration, Example, ExampleResult, ReadTool, Reason, ReasonKind, ToolGroup, WireFamily,
 };
+use lapidary_recipe::{TextArgument, TextLanguage};
 use lapidary_toolkit::{
-    passages::{self, FoundPassage, PassageRoom},
-    query_text::{LONGEST_QUERY, check_length},
+    passages::{self, PassageAnswer, PassageRoom},
+    query_text::check_words,
 };
-use lapidary_vault::{NoteFilter, RankedBy, RankedQuery, View};
+use lapidary_vault::{RankedBy, RankedQuery, View};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::json;
 
 pub(crate) struct AnswerContext;
@@ -41,16 +41,6 @@ const BYTES_PER_TOKEN: usize = 3;
 const MOST_NOTES: usize = 12;
 const PIECES_PER_NOTE: usize = 3;
 
-#[derive(Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Output {
-    passages: Vec<FoundPassage>,
-    /// Further notes that fit.
-    left: usize,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    notice: Option<String>,
-}
-
 impl ReadTool for AnswerContext {
     const DECLARATION: Declaration = Declaration {
         name: "answer_context",
@@ -65,36 +55,26 @@ impl ReadTool for AnswerContext {
         words: "answer a question from my notes, what do my notes say about, passages for an answer with sources, retrieval context, cite notes, RAG, Frage aus Notizen beantworten, répondre à partir des notes, responder con mis notas, 根据笔记回答, ノートから答える",
     };
     const SEARCHES_BY: &[&str] = &["question"];
+    const TEXTS: &'static [TextArgument] = &[TextArgument::new("/question", TextLanguage::Search)];
     type Input = Input;
-    type Output = Output;
+    type Output = PassageAnswer;
 
-    fn run(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Output, Reason> {
+    fn run(&self, context: &Context<'_>, view: &View, input: Input) -> Result<PassageAnswer, Reason> {
         let name = Self::DECLARATION.name;
-        check_length(name, &input.question)?;
-        if input.alternatives.iter().map(|text| text.len() + 1).sum::<usize>() > LONGEST_QUERY {
-            let problem = Prose::ours(format_args!("have more than {LONGEST_QUERY} bytes"));
-            return Err(Reason::bad_argument(name, "alternatives", problem));
-        }
-        let query =
-            RankedQuery { text: &input.question, alternatives: &input.alternatives, filter: NoteFilter::default() };
+        check_words(name, "question", &input.question, &input.alternatives)?;
+        let query = RankedQuery {
+            alternatives: &input.alternatives,
+            documents: true,
+            ..RankedQuery::from(input.question.as_str())
+        };
         let bytes = input.max_tokens * BYTES_PER_TOKEN;
         let room = PassageRoom { bytes, notes: MOST_NOTES, pieces_per_note: PIECES_PER_NOTE };
         let found = passages::find(context, view, RankedBy::Hybrid, query, room)?;
-        let notice = found.no_meaning.map(passages::why_by_words);
-        Ok(Output { passages: found.passages, left: found.left, notice })
+        Ok(PassageAnswer::of(found))
     }
 
-    fn text(&self, output: &Output) -> Option<String> {
-        let Output { passages, left, notice } = output;
-        let mut text = notice.clone().map(|notice| notice + "\n").unwrap_or_default();
-        if passages.is_empty() {
-            return Some(text + "The notes say nothing about that. Try other words.");
-        }
-        text += &passages::text(passages);
-        if *left > 0 {
-            text += &format!("\n{} more", counted(*left, "note"));
-        }
-        Some(text)
+    fn text(&self, output: &PassageAnswer) -> Option<String> {
+        Some(output.text("The notes say nothing about that. Try other words."))
     }
 
     fn examples(&self) -> Vec<Example> {

@@ -10,6 +10,7 @@ mod text;
 use lapidary_operation::{
     Context, Declaration, Example, ExampleResult, ReadTool, Reason, ReasonKind, ToolGroup, WireFamily, fence::fenced,
 };
+use lapidary_recipe::{TextArgument, TextLanguage};
 use lapidary_toolkit::{
     cursor::PageCursor,
     folder_words::{self, FolderDescriber, FolderWords},
@@ -21,13 +22,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use self::hits::{HitPage, RANKED_HITS, SearchHit, fitting, ranked_lines};
+use self::hits::{HitPage, RANKED_HITS, SearchHit, WITH_TEXT, fitting, ranked_lines};
+use crate::tools::read::attachment_read::SLATE;
 
 pub(crate) struct ObsidianSearchNotes;
 
-/// Search notes: `hybrid` ranks by words and meaning (also `"phrase"`, `-not`, `OR`, `path:`, `tag:`, `[property:value]`,
-/// `line:(…)`), `omnisearch` by words, `semantic` by meaning; `text` finds words; `jsonlogic` tests a rule; `dataview`
-/// runs DQL.
+/// Search notes and documents: `hybrid` ranks by words and meaning (also `"phrase"`, `-not`, `OR`, `path:`, `page:3`,
+/// `tag:`, `[property:value]`, `line:(…)`), `omnisearch` by words, `semantic` by meaning; `text` finds words; `jsonlogic`
+/// tests a rule; `dataview` runs DQL.
 ///
 /// A rule sees `path`, `content`, `frontmatter.<key>`, `tags` (without `#`), `stat.mtime|ctime|size`, `links`,
 /// `backlinks`, `unresolvedLinks`, and `{"glob": ["Projects/*", {"var": "path"}]}`, `regexp`.
@@ -142,7 +144,7 @@ pub(crate) struct Output {
 }
 
 /// Folders that are described for a page of hits.
-const MOST_DESCRIBED: usize = 3;
+const MOST_DESCRIBED: usize = 2;
 const MAX_CONTEXT: usize = 5_000;
 
 impl ReadTool for ObsidianSearchNotes {
@@ -170,6 +172,11 @@ impl ReadTool for ObsidianSearchNotes {
         words: "search find words in all notes, full text, query by property tag date link, filter notes, which notes mention",
     };
     const SEARCHES_BY: &[&str] = &["query"];
+    const TEXTS: &'static [TextArgument] = &[
+        TextArgument::new("/query", TextLanguage::Plain).when("mode", "text"),
+        TextArgument::new("/query", TextLanguage::Query).when("mode", "dataview"),
+        TextArgument::new("/query", TextLanguage::Search),
+    ];
     type Input = Input;
     type Output = Output;
 
@@ -186,8 +193,8 @@ impl ReadTool for ObsidianSearchNotes {
         }
         let cursor = match input.cursor.as_deref() {
             // A ranked page is shorter: the best hits come first.
-            None if mode.ranks_by().is_some() => PageCursor { offset: 0, limit: RANKED_HITS },
-            given => PageCursor::parse(given)?,
+            None if mode.ranks_by().is_some() && !context.in_steps => PageCursor { offset: 0, limit: RANKED_HITS },
+            given => PageCursor::asked(context, given, PageCursor::LONGEST_PAGE)?,
         };
         // An argument that the mode does not know is refused, as ignoring it would find too much.
         if mode != SearchMode::Text && input.path_prefix.is_some() {
@@ -200,7 +207,7 @@ impl ReadTool for ObsidianSearchNotes {
         // Blank counts as missing.
         let query = input.query.as_deref().map(str::trim).filter(|query| !query.is_empty());
         let required = || Reason::QueryRequired { mode: mode.name() };
-        let (mut notice, mut truncated, mut ranked_as) = (None, None, mode);
+        let (mut notice, mut truncated, mut ranked_as, mut is_early) = (None, None, mode, false);
         let (total_count, hits) = match mode {
             SearchMode::Jsonlogic => {
                 let rule = input.logic.as_ref().ok_or(Reason::LogicRequired { mode: mode.name() })?;
@@ -216,6 +223,7 @@ impl ReadTool for ObsidianSearchNotes {
                     SearchEngine::Plugin => by_plugin::search(context, view, query, cursor)?,
                 };
                 (notice, truncated, ranked_as) = (answer.notice, Some(answer.truncated), SearchMode::of(answer.by));
+                is_early = answer.is_early;
                 (answer.total, answer.hits)
             }
         };
@@ -231,13 +239,16 @@ impl ReadTool for ObsidianSearchNotes {
             (end < total_count && !hits.is_empty()).then(|| PageCursor { offset: end, ..cursor }.written());
         // That it was only a scan is always reported: a later search may find more.
         let notice = match notice {
+            // What is found by meaning is not known yet.
+            Some(said) if total_count == 0 && is_early => Some(format!("{said} No note has the words.")),
             Some(said) if total_count == 0 => Some(format!("{said} No note matches.")),
             _ if hits.is_empty() => Some(nothing(mode, total_count, cursor)),
             notice => notice,
         };
         let effective_query = query.filter(|_| mode != SearchMode::Jsonlogic).map(shown_query);
         let folders = if mode.ranks_by().is_some() && cursor.offset == 0 && !hits.is_empty() {
-            let paths: Vec<VaultPath> = hits.iter().filter_map(|hit| VaultPath::parse(hit.filename()).ok()).collect();
+            let paths: Vec<VaultPath> =
+                hits.iter().take(WITH_TEXT).filter_map(|hit| VaultPath::parse(hit.filename()).ok()).collect();
             let files = index::files(context, view)?;
             FolderDescriber::new(context, view, files).above_files(&paths, MOST_DESCRIBED)?
         } else {
@@ -248,9 +259,8 @@ impl ReadTool for ObsidianSearchNotes {
     }
 
     fn text(&self, Output { result, folders, .. }: &Output) -> Option<String> {
-        let more = if result.next_cursor.is_some() { " · more available" } else { "" };
         let mut text = format!(
-            "**Search ({}) — {} on this page · {} total{more}**",
+            "**Search ({}) — {} on this page · {} total**",
             result.mode.name(),
             result.hits.len(),
             result.total_count
@@ -288,7 +298,7 @@ impl ReadTool for ObsidianSearchNotes {
                             "basename": "Plan",
                             "foundWords": ["slates"],
                             "matches": [{ "match": "Slates", "offset": 21 }],
-                            "excerpt": "---\nSlates for",
+                            "excerpt": "Slates for",
                         }],
                         "totalCount": 1,
                         "truncated": false,
@@ -315,6 +325,15 @@ impl ReadTool for ObsidianSearchNotes {
                     "mode": "semantic", "hits": [{ "filename": "Plan.md", "excerpt": "Slates for the roof." }],
                 } })),
                 after: &[],
+            },
+            Example {
+                says: "A page of a document",
+                before: &[("Plan.md", "Slates for the roof.\n"), ("Files/Slate.pdf", SLATE)],
+                input: json!({ "query": "century ext:pdf page:1-2" }),
+                gives: ExampleResult::Including(json!({ "result": { "hits": [{
+                    "filename": "Files/Slate.pdf", "page": 1, "excerpt": "Slate lasts a century.",
+                }], "totalCount": 1 } })),
+                after: &[("Plan.md", "Slates for the roof.\n"), ("Files/Slate.pdf", SLATE)],
             },
             Example {
                 says: "The order of the plugin Omnisearch, while Obsidian runs",

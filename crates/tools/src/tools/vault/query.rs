@@ -6,6 +6,7 @@ use lapidary_operation::{
     WireFamily, clipped, fence::fenced, quote::quoted,
 };
 use lapidary_query::DroppedRows;
+use lapidary_recipe::{MOST_RESULT_BYTES, TextArgument, TextLanguage};
 use lapidary_toolkit::{
     cursor::PageCursor,
     querying::{AskedQuery, PageRequest, QUERY_REASONS, QueryFormat, QueryPage},
@@ -116,21 +117,23 @@ impl ReadTool for QueryTool {
         reasons: QUERY_REASONS,
         words: "query dataview dql base bases table list of notes by property, filter sort group rows columns, report, calendar, find broken links, dead links, unresolved links, notes without links, orphans",
     };
+    const TEXTS: &'static [TextArgument] = &[TextArgument::new("/query", TextLanguage::Query)];
     type Input = Input;
     type Output = Output;
 
     fn run(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Output, Reason> {
-        let cursor = PageCursor::parse_up_to(input.cursor.as_deref(), LONGEST_PAGE)?;
+        let cursor = PageCursor::asked(context, input.cursor.as_deref(), LONGEST_PAGE)?;
         let asked = AskedQuery { query: &input.query, view: input.view.as_deref(), note: input.note.as_deref() };
         let page = cursor.offset..cursor.offset.saturating_add(cursor.limit);
         let result = asked.run(context, view, Some(page))?;
         let dropped = result.dropped().iter().map(DroppedOutput::from).collect();
         let warnings = result.warnings();
+        let usual_room = USUAL_BYTES * cursor.limit.max(USUAL_ROWS) / USUAL_ROWS;
         // The query runs completely for each page: its order and count need all rows.
         let page = result.page(&PageRequest {
             offset: cursor.offset,
             limit: cursor.limit,
-            room: USUAL_BYTES * cursor.limit.max(USUAL_ROWS) / USUAL_ROWS,
+            room: if context.in_steps { MOST_RESULT_BYTES } else { usual_room },
             format: input.format,
             without: &input.without,
         });

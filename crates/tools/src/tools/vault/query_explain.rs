@@ -6,6 +6,7 @@ use lapidary_operation::{
     WireFamily, clipped, fence::fenced, quote::one_line,
 };
 use lapidary_query::QueryStep;
+use lapidary_recipe::{TextArgument, TextLanguage};
 use lapidary_toolkit::querying::{AskedQuery, QUERY_REASONS};
 use lapidary_vault::View;
 use schemars::JsonSchema;
@@ -78,6 +79,7 @@ impl ReadTool for QueryExplain {
         reasons: QUERY_REASONS,
         words: "explain query plan, why is a row missing, slow query, which index, dataview base debug",
     };
+    const TEXTS: &'static [TextArgument] = &[TextArgument::new("/query", TextLanguage::Query)];
     type Input = Input;
     type Output = Output;
 

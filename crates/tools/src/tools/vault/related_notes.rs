@@ -12,7 +12,7 @@ use lapidary_toolkit::{
     query_text::check_length,
     related::{self, RelatedBy},
 };
-use lapidary_vault::{CloseNote, NoMeaning, NoteFilter, NotePiece, RankedBy, RankedQuery, View};
+use lapidary_vault::{CloseNote, NoMeaning, NotePiece, RankedBy, RankedQuery, View};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -196,11 +196,10 @@ fn to_text(context: &Context<'_>, view: &View, text: &str, limit: usize) -> Resu
     check_length(RelatedNotes::DECLARATION.name, text)?;
     // It is a text and not a query: its signs are not operators.
     let plain: String = text.chars().map(|c| if c.is_alphanumeric() { c } else { ' ' }).collect();
-    let query = RankedQuery { text: &plain, alternatives: &[], filter: NoteFilter::default() };
+    let query = RankedQuery::from(plain.as_str());
     let room = PassageRoom { bytes: usize::MAX, notes: limit, pieces_per_note: 1 };
     let found = passages::find(context, view, RankedBy::Meaning, query, room)?;
     let by = if found.by == RankedBy::Words { RelatedBy::Words } else { RelatedBy::Meaning };
-    let notice = found.no_meaning.map(passages::why_by_words);
     let entry = |passage: passages::FoundPassage| RelatedEntry {
         path: passage.path,
         by: vec![by],
@@ -208,7 +207,7 @@ fn to_text(context: &Context<'_>, view: &View, text: &str, limit: usize) -> Resu
         here: None,
         there: passage.line.map(|line| ShortPassage { line, text: shortened(&passage.text) }),
     };
-    Ok(Output { related: found.passages.into_iter().map(entry).collect(), notice })
+    Ok(Output { related: found.passages.into_iter().map(entry).collect(), notice: found.notice })
 }
 
 fn short(piece: &NotePiece) -> ShortPassage {

@@ -4,15 +4,16 @@ use lapidary_operation::{
     Context, Declaration, Example, ExampleResult, ReadTool, Reason, ReasonKind, ToolGroup, WireFamily,
     uri::{LinkAction, in_app},
 };
-use lapidary_toolkit::{naming, query_text::check_length};
-use lapidary_vault::{NoteFilter, PassageSize, RankedNote, RankedPage, RankedQuery, View};
+use lapidary_recipe::{TextArgument, TextLanguage};
+use lapidary_toolkit::{naming, passages, query_text::check_length};
+use lapidary_vault::{PassageSize, RankedNote, RankedPage, RankedQuery, View};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 pub(crate) struct SearchTool;
 
-/// Search the notes of the vault. Gives the ids of the best ones; read them with `fetch`.
+/// Search the notes and documents of the vault. Gives the ids of the best ones; read them with `fetch`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
@@ -51,6 +52,7 @@ impl ReadTool for SearchTool {
         words: "search find notes about, for ChatGPT connectors and deep research",
     };
     const SEARCHES_BY: &[&str] = &["query"];
+    const TEXTS: &'static [TextArgument] = &[TextArgument::new("/query", TextLanguage::Search)];
     type Input = Input;
     type Output = Output;
 
@@ -65,13 +67,16 @@ impl ReadTool for SearchTool {
             takes: |_| 1,
         };
         let found = view
-            .ranked(RankedQuery { text: &query, alternatives: &[], filter: NoteFilter::default() }, page, &|| {
+            .ranked(RankedQuery { documents: true, ..RankedQuery::from(query.as_str()) }, page, &|| {
                 context.cancel.check().is_ok()
             })
             .map_err(|error| Reason::from_index(&error, context.cancel))?;
         let vault = view.vault_in_obsidian();
-        let result = |RankedNote { path, .. }: RankedNote| SearchResult {
-            title: naming::title(&path).to_owned(),
+        let result = |RankedNote { path, page, .. }: RankedNote| SearchResult {
+            title: match page.as_ref().and_then(|page| Some((page, passages::page_number(page)?))) {
+                Some((page, number)) => format!("{}, {} {number}", naming::title(&path), page.kind.part_name()),
+                None => naming::title(&path).to_owned(),
+            },
             url: in_app(LinkAction::Open, &vault, &path),
             id: path.to_string(),
         };

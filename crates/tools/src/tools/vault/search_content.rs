@@ -10,6 +10,7 @@ use lapidary_operation::{
     quote::{Prose, one_line, quoted_path},
 };
 use lapidary_query::{LetterCase, Pattern, PatternKind, PatternOptions};
+use lapidary_recipe::{TextArgument, TextLanguage};
 use lapidary_toolkit::{
     budget::{self, BudgetInput, BudgetLimits},
     folder::FolderTarget,
@@ -65,6 +66,8 @@ pub(crate) struct Input {
 }
 
 const USUAL_LIMIT: usize = 100;
+/// For a loop over hits.
+const MOST_HITS: usize = 1000;
 const USUAL_CONTEXT: usize = 2;
 /// The size of an answer as JSON if the caller sets no limit.
 const USUAL_BYTES: usize = 7_600;
@@ -133,6 +136,7 @@ impl ReadTool for SearchContent {
     };
     const SEARCHES_BY: &[&str] = &["query"];
     const DEADLINE: Option<&'static str> = Some(budget::DEADLINE);
+    const TEXTS: &'static [TextArgument] = &[TextArgument::new("/query", TextLanguage::Pattern).when("regex", "true")];
     type Input = Input;
     type Output = Output;
 
@@ -155,7 +159,7 @@ impl ReadTool for SearchContent {
             skip: SeenLines::Matches(place.map_or(0, |place| place.matches)),
             // Both ways to continue lead to the same place.
             offset: if place.is_some() { 0 } else { usize::try_from(input.offset).unwrap_or(usize::MAX) },
-            limit: input.limit.unwrap_or(USUAL_LIMIT),
+            limit: input.limit.unwrap_or(if context.in_steps { MOST_HITS } else { USUAL_LIMIT }),
         };
         let share = &context.progress;
         let found = files.scan(
@@ -180,7 +184,7 @@ impl ReadTool for SearchContent {
         if found.stopped == Some(ScanStop::Cancelled) {
             context.check()?;
         }
-        Ok(output(&input, &found))
+        Ok(output(&input, &found, context.in_steps))
     }
 
     fn text(&self, output: &Output) -> Option<String> {
@@ -284,7 +288,7 @@ fn resume_place(files: &VisibleFiles, given: &str) -> Result<(VaultPath, usize),
     }
 }
 
-fn output(input: &Input, found: &ScannedNotes) -> Output {
+fn output(input: &Input, found: &ScannedNotes, in_steps: bool) -> Output {
     // A note with many hits is hashed once.
     let mut hashes: HashMap<usize, String> = HashMap::new();
     let mut hash_of = |hit: &ScanHit| {
@@ -300,7 +304,7 @@ fn output(input: &Input, found: &ScannedNotes) -> Output {
     };
     let mut hits = made(input.context_lines.unwrap_or(USUAL_CONTEXT));
     // Only where the caller left the size to the tool.
-    if input.limit.is_none() && input.context_lines.is_none() {
+    if input.limit.is_none() && input.context_lines.is_none() && !in_steps {
         let fits = |hits: &[HitOutput]| hits.iter().map(HitOutput::bytes).sum::<usize>() <= USUAL_BYTES;
         // Context is given up before hits are.
         for fewer in (0..USUAL_CONTEXT).rev() {
@@ -488,6 +492,7 @@ mod tests {
                 web: None,
                 servers: None,
                 progress: lapidary_operation::ShareReport::default(),
+                in_steps: false,
             };
             let input = serde_json::from_value(json!({ "query": "needle", "limit": 100 })).unwrap();
             let found = SearchContent.run(&context, &view, input).unwrap();

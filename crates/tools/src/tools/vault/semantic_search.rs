@@ -2,21 +2,21 @@
 
 use std::time::SystemTime;
 
-use lapidary_note::counted;
 use lapidary_operation::{
     Context, Declaration, Example, ExampleResult, PathArgument, PathRole, ReadTool, Reason, ReasonKind, ToolGroup,
-    WireFamily, quote::Prose,
+    WireFamily,
 };
+use lapidary_recipe::{TextArgument, TextLanguage};
 use lapidary_toolkit::{
     folder::FolderTarget,
     index,
-    passages::{self, FoundPassage, PassageRoom},
-    query_text::{LONGEST_QUERY, check_length},
+    passages::{self, PassageAnswer, PassageRoom},
+    query_text::check_words,
     time::moment,
 };
 use lapidary_vault::{NoteFilter, RankedBy, RankedQuery, View};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::json;
 
 pub(crate) struct SemanticSearch;
@@ -55,16 +55,6 @@ fn max_bytes() -> usize {
 const MOST_NOTES: usize = 30;
 const PIECES_PER_NOTE: usize = 2;
 
-#[derive(Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Output {
-    passages: Vec<FoundPassage>,
-    /// Further notes that fit.
-    left: usize,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    notice: Option<String>,
-}
-
 impl ReadTool for SemanticSearch {
     const DECLARATION: Declaration = Declaration {
         name: "semantic_search",
@@ -79,16 +69,13 @@ impl ReadTool for SemanticSearch {
         words: "semantic search by meaning, similar passages, find paragraphs about a topic in other words, vector embedding search, search in a folder since a date, Suche nach Bedeutung, recherche sémantique, búsqueda semántica, 语义搜索, 意味で検索",
     };
     const SEARCHES_BY: &[&str] = &["query"];
+    const TEXTS: &'static [TextArgument] = &[TextArgument::new("/query", TextLanguage::Search)];
     type Input = Input;
-    type Output = Output;
+    type Output = PassageAnswer;
 
-    fn run(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Output, Reason> {
+    fn run(&self, context: &Context<'_>, view: &View, input: Input) -> Result<PassageAnswer, Reason> {
         let name = Self::DECLARATION.name;
-        check_length(name, &input.query)?;
-        if input.alternatives.iter().map(|text| text.len() + 1).sum::<usize>() > LONGEST_QUERY {
-            let problem = Prose::ours(format_args!("have more than {LONGEST_QUERY} bytes"));
-            return Err(Reason::bad_argument(name, "alternatives", problem));
-        }
+        check_words(name, "query", &input.query, &input.alternatives)?;
         let since = input.since.as_deref().map(|since| {
             let problem = "must be `today`, `yesterday`, a span such as `2h` or `7d`, or a date";
             moment(since, &context.now).ok_or_else(|| Reason::bad_argument(name, "since", problem))
@@ -96,24 +83,14 @@ impl ReadTool for SemanticSearch {
         let since = since.transpose()?.map(SystemTime::from);
         let folder = FolderTarget::chosen(view, index::files(context, view)?, input.folder.as_deref())?;
         let filter = NoteFilter { folder: folder.as_ref(), tags: &input.tags, since };
-        let query = RankedQuery { text: &input.query, alternatives: &input.alternatives, filter };
+        let query = RankedQuery { text: &input.query, alternatives: &input.alternatives, filter, documents: true };
         let room = PassageRoom { bytes: input.max_bytes, notes: MOST_NOTES, pieces_per_note: PIECES_PER_NOTE };
         let found = passages::find(context, view, RankedBy::Meaning, query, room)?;
-        let notice = found.no_meaning.map(passages::why_by_words);
-        Ok(Output { passages: found.passages, left: found.left, notice })
+        Ok(PassageAnswer::of(found))
     }
 
-    fn text(&self, output: &Output) -> Option<String> {
-        let Output { passages, left, notice } = output;
-        let mut text = notice.clone().map(|notice| notice + "\n").unwrap_or_default();
-        if passages.is_empty() {
-            return Some(text + "Nothing like that was found.");
-        }
-        text += &passages::text(passages);
-        if *left > 0 {
-            text += &format!("\n{} more", counted(*left, "note"));
-        }
-        Some(text)
+    fn text(&self, output: &PassageAnswer) -> Option<String> {
+        Some(output.text("Nothing like that was found."))
     }
 
     fn examples(&self) -> Vec<Example> {

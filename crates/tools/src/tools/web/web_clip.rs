@@ -1,6 +1,6 @@
 //! Keeps a page of the web as a source note.
 
-use lapidary_note::Document;
+use lapidary_note::{Document, counted};
 use lapidary_operation::{
     Context, Declaration, Effect, Example, ExampleResult, PathArgument, PathRole, Reason, ReasonKind, ToolGroup,
     ToolPlan, WireFamily, WriteTool, quote::quoted,
@@ -8,6 +8,7 @@ use lapidary_operation::{
 use lapidary_toolkit::{
     hash, naming,
     note_template::{self, NoteTemplate, TemplatePlace},
+    page_pictures::{self, KeptPictures},
     patching::edit_refusal,
     reading,
     sources::{self, KnownBy, SourceDraft, SourceNote, trimmed},
@@ -42,6 +43,9 @@ pub(crate) struct Input {
     #[serde(default)]
     #[schemars(length(min = 1, max = 100))]
     status: Option<String>,
+    /// Keep its pictures as attachments, up to 20.
+    #[serde(default)]
+    images: bool,
     /// Only show the diff.
     #[serde(default)]
     dry_run: bool,
@@ -59,6 +63,12 @@ pub(crate) struct Output {
     known_by: Option<KnownBy>,
     bytes: usize,
     content_hash: String,
+    /// Pictures that were kept.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    images: Vec<String>,
+    /// Pictures that stay links: of hosts that are not open, too large, or none that can be trusted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    images_left: Option<usize>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     dry_run: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -102,7 +112,9 @@ impl WriteTool for WebClip {
         // Before the request: a call that is refused for its template asks no stranger.
         let template = input.template.as_ref().map(|name| NoteTemplate::find(context, view, name)).transpose()?;
         let fetched = web.fetch(&input.url, context.cancel)?;
-        let draft = SourceDraft::of_page(read(&fetched), &fetched.text);
+        let page = read(&fetched, input.images);
+        let pictures = page.pictures.clone();
+        let draft = SourceDraft::of_page(page, &fetched.text);
         let mut draft = draft.ok_or_else(|| bad("url", "must be a page that has text"))?;
         draft.title = trimmed(input.title.as_deref()).or(draft.title);
         if let Some((note, by)) = draft.known_as(&known) {
@@ -111,7 +123,15 @@ impl WriteTool for WebClip {
         let taken = || bad("title", "is taken with every number");
         let path = draft.free_path(context, view)?.ok_or_else(taken)?;
         let not_text = |_| Reason::NotText { path: path.clone(), valid_up_to: None };
-        let mut note = Document::open(draft.text.clone()).map_err(not_text)?;
+        let kept = match pictures.is_empty() {
+            true => None,
+            false => Some(page_pictures::keep(context, view, web, &path, &draft.text, &pictures)?),
+        };
+        let (text, images, left) = match kept {
+            Some(KeptPictures { text, changes, left }) => (text, changes, Some(left).filter(|left| *left > 0)),
+            None => (draft.text.clone(), Vec::new(), None),
+        };
+        let mut note = Document::open(text).map_err(not_text)?;
         let mut notice = None;
         if let Some(template) = template {
             let filled = template.filled(context, naming::title(&path));
@@ -121,7 +141,10 @@ impl WriteTool for WebClip {
         }
         let note = draft.with_properties(context, &path, &note, input.status.as_deref())?;
         let content = note.content().clone();
-        let changes = ChangeSet::one(Change::Create { path: path.clone(), content: content.clone() });
+        let image_paths = images.iter().map(|change| change.path().to_string()).collect();
+        // One change: nobody sees a note without its pictures, and one undo takes all of it back.
+        let note = Change::Create { path: path.clone(), content: content.clone() };
+        let changes = ChangeSet { changes: std::iter::once(note).chain(images).collect() };
         context.budget.hold_all(&changes)?;
         let output = Output {
             path: path.to_string(),
@@ -130,6 +153,8 @@ impl WriteTool for WebClip {
             known_by: None,
             bytes: content.len(),
             content_hash: content.hash().to_string(),
+            images: image_paths,
+            images_left: left,
             dry_run: input.dry_run,
             notice,
         };
@@ -145,12 +170,27 @@ impl WriteTool for WebClip {
             (None, true) => format!("Would create {path}, {bytes} bytes, hash {digits}"),
             (None, false) => format!("Created {path}, {bytes} bytes, hash {digits}"),
         };
-        Some(notice.map_or(text.clone(), |notice| format!("{text}\n{notice}")))
+        let images = match (output.images.len(), output.images_left) {
+            (0, None) => String::new(),
+            (kept, None) => format!(", {}", counted(kept, "picture")),
+            (kept, Some(left)) => format!(", {kept} of {} (the others stay links)", counted(kept + left, "picture")),
+        };
+        let notice = notice.map_or(String::new(), |notice| format!("\n{notice}"));
+        Some(format!("{text}{images}{notice}"))
     }
 
     fn examples(&self) -> Vec<Example> {
         const SETTINGS: (&str, &str) = (".obsidian/templates.json", r#"{"folder":"Templates"}"#);
         const CLIP: (&str, &str) = ("Templates/Clip.md", "---\nstatus: unread\ntags: [clip]\n---\n# {{title}}\n\n");
+        const ATTACHMENTS: (&str, &str) = (".obsidian/app.json", r#"{"attachmentFolderPath":"Files"}"#);
+        const GALLERY: (&str, &str) = (
+            "Sources/Gallery.md",
+            "---\ntitle: Gallery\nsource: https://a.example/gallery\ningested: 2026-04-15\nstatus: inbox\nsource_hash: sha256:f8d9d353e70e2ae8\n---\nA tile: ![[tile.gif]]\n\n![[tile.gif]] [Picture: Trap](https://a.example/trap.png)[Picture: Elsewhere](https://b.example/x.png)\n",
+        );
+        const TILE: (&str, &str) = (
+            "Files/tile.gif",
+            "GIF89a....................................................................................................",
+        );
         const SLATE: (&str, &str) = (
             "Sources/Slate roofs.md",
             "---\ntitle: Slate roofs\nsource: https://a.example/slate\nauthor: Ada\ningested: 2026-04-15\nstatus: inbox\nsource_hash: sha256:b1f708ea72a91ed0\n---\nSlate lasts a **century**. See [tiles](https://a.example/tiles).\n",
@@ -192,6 +232,16 @@ impl WriteTool for WebClip {
                 after: &[SLATE],
             },
             Example {
+                says: "With its pictures, in the folder that the vault has for attachments",
+                before: &[ATTACHMENTS],
+                input: json!({ "url": "https://a.example/gallery", "images": true }),
+                gives: ExampleResult::Including(json!({
+                    "path": "Sources/Gallery.md", "images": ["Files/tile.gif"], "imagesLeft": 2,
+                }))
+                .with_web(),
+                after: &[ATTACHMENTS, GALLERY, TILE],
+            },
+            Example {
                 says: "A page that is not there",
                 before: &[],
                 input: json!({ "url": "https://a.example/gone" }),
@@ -217,6 +267,8 @@ fn answer_known(
         known_by: Some(by),
         bytes: file.content.len(),
         content_hash: file.hash().to_string(),
+        images: Vec::new(),
+        images_left: None,
         dry_run: input.dry_run,
         notice: None,
     };

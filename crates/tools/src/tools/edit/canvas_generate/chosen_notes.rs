@@ -6,7 +6,7 @@ use lapidary_note::count_steps;
 use lapidary_operation::{Context, Reason, quote::Prose};
 use lapidary_query::Row;
 use lapidary_toolkit::{folder::FolderTarget, index, naming, note_hits, query_text::check_length};
-use lapidary_vault::{FileRow, NoteFilter, PassageSize, RankedPage, RankedQuery, VaultPath, View};
+use lapidary_vault::{FileRow, PassageSize, RankedPage, RankedQuery, VaultPath, View};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -124,9 +124,7 @@ fn found(context: &Context<'_>, view: &View, search: &str, most: usize) -> Resul
         takes: |_| 1,
     };
     let found = view
-        .ranked(RankedQuery { text: search, alternatives: &[], filter: NoteFilter::default() }, page, &|| {
-            context.cancel.check().is_ok()
-        })
+        .ranked(RankedQuery::from(search), page, &|| context.cancel.check().is_ok())
         .map_err(|error| Reason::from_index(&error, context.cancel))?;
     let more = found.total.saturating_sub(found.hits.len());
     Ok((found.hits.into_iter().map(|hit| hit.path).collect(), more))

@@ -35,7 +35,7 @@ pub(super) fn search(
     let total = visible.len();
     let page = visible.into_iter().enumerate().skip(cursor.offset).take(cursor.limit);
     let hits = page.map(|(rank, (path, hit))| shown(rank, &path, hit)).collect();
-    Ok(RankedAnswer { total, hits, notice: None, truncated: total == MOST_HITS, by: RankedBy::Words })
+    Ok(RankedAnswer { total, hits, notice: None, truncated: total == MOST_HITS, is_early: false, by: RankedBy::Words })
 }
 
 fn shown(rank: usize, path: &VaultPath, hit: OmnisearchHit) -> SearchHit {
@@ -44,6 +44,8 @@ fn shown(rank: usize, path: &VaultPath, hit: OmnisearchHit) -> SearchHit {
         offset: usize::try_from(offset).unwrap_or(usize::MAX),
     };
     SearchHit::Ranked {
+        page: None,
+        place: None,
         basename: naming::title(path).to_owned(),
         filename: path.to_string(),
         // By rank alone: its scores depend on notes that the caller may not know of.

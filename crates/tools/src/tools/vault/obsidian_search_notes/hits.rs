@@ -45,6 +45,11 @@ pub(super) enum SearchHit {
     Ranked {
         filename: String,
         basename: String,
+        // Of a document: the page, slide, sheet or chapter that the excerpt is from.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        page: Option<u32>,
+        #[serde(skip)]
+        place: Option<String>,
         score: f64,
         found_words: Vec<String>,
         matches: Vec<MatchSpot>,
@@ -64,7 +69,7 @@ pub(super) enum SearchHit {
 #[derive(Serialize, JsonSchema)]
 pub(super) struct MatchSpot {
     pub(super) r#match: String,
-    /// In the note, in UTF-16 units.
+    // In the note, in UTF-16 units.
     pub(super) offset: usize,
 }
 
@@ -81,7 +86,7 @@ pub(super) struct MatchPlace {
     /// In the note, or in its name.
     pub(super) start: usize,
     pub(super) end: usize,
-    /// In the context.
+    // In the context.
     pub(super) context_start: usize,
     pub(super) context_end: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -138,16 +143,32 @@ fn shown_together(matches: &[HitMatch]) -> Vec<&[HitMatch]> {
 pub(super) fn ranked_lines(hits: &[SearchHit]) -> String {
     let line = |(number, hit): (usize, &SearchHit)| {
         let SearchHit::Ranked {
-            filename, score, found_words, matches, excerpt, section, content_hash, ranking, ..
+            basename,
+            filename,
+            place,
+            score,
+            found_words,
+            matches,
+            excerpt,
+            section,
+            content_hash,
+            ranking,
+            ..
         } = hit
         else {
             return String::new();
         };
-        let section = section.as_ref().map_or(String::new(), |section| format!(" § {section}"));
         // Conditions such as `[status:done]` have no score.
         let score = if *score > 0.0 { format!(" · {}", shown_score(*score)) } else { String::new() };
+        // The heading that repeats the name of the note says nothing.
+        let section = section.as_ref().filter(|section| *section != basename);
+        let section = section.map_or(String::new(), |section| format!(" § {section}"));
         let hash = content_hash.as_ref().map_or(String::new(), |hash| format!(" · by meaning, hash {hash}"));
-        let mut line = one_line(&format!("{filename}{section}{score}{hash}")).into_owned();
+        let place = place.as_ref().unwrap_or(filename);
+        let mut line = match number < WITH_TEXT || ranking.is_some() {
+            true => one_line(&format!("{place}{section}{score}{hash}")).into_owned(),
+            false => one_line(place).into_owned(),
+        };
         if let Some(ranking) = ranking {
             line += &format!(" = {}", one_line(ranking));
         }
@@ -168,9 +189,9 @@ fn shown_score(score: f64) -> String {
 }
 
 /// Text is shown for this many hits; the others are only named.
-const WITH_TEXT: usize = 5;
+pub(super) const WITH_TEXT: usize = 5;
 /// The room for one of them, and the minimum for its text if its name is long.
-const LINE_BYTES: usize = 170;
+const LINE_BYTES: usize = 132;
 const LEAST_TEXT: usize = 60;
 
 /// Part of an excerpt on one line, with the first match in it.
@@ -256,7 +277,7 @@ impl SearchHit {
             Self::Ranked {
                 filename, basename, found_words, matches, excerpt, section, content_hash, ranking, ..
             } => {
-                let frame = r#"{"filename":,"basename":,"score":10.123,"foundWords":[],"matches":[],"excerpt":,"section":,"contentHash":},"#;
+                let frame = r#"{"filename":,"basename":,"score":10.123,"foundWords":[],"matches":[],"excerpt":,"section":,"contentHash":,"page":123},"#;
                 let spot = |spot: &MatchSpot| r#"{"match":,"offset":1234567},"#.len() + json_length(&spot.r#match);
                 let texts = [filename, basename, excerpt]
                     .into_iter()
@@ -344,6 +365,8 @@ mod tests {
         let hit = SearchHit::Ranked {
             filename: "a/\"b\".md".into(),
             basename: "\"b\"".into(),
+            page: Some(12),
+            place: None,
             score: 12.5,
             found_words: vec!["one".into(), "two".into()],
             matches: vec![spot(), spot()],
@@ -361,6 +384,8 @@ mod tests {
         let hit = |score: f64, words: &[&str]| SearchHit::Ranked {
             filename: "a.md".into(),
             basename: "a".into(),
+            page: None,
+            place: None,
             score,
             found_words: words.iter().map(|word| (*word).to_owned()).collect(),
             matches: Vec::new(),

@@ -2,16 +2,10 @@
 
 use lapidary_operation::{
     Context, ReadTool, Reason,
-    quote::{Prose, quoted, quoted_list},
+    quote::{quoted, quoted_list},
 };
-use lapidary_toolkit::{
-    cursor::PageCursor,
-    naming, passages,
-    query_text::{LONGEST_QUERY, check_length},
-};
-use lapidary_vault::{
-    NoMeaning, NoteFilter, PassageSize, RankedBy, RankedNote, RankedNotes, RankedPage, RankedQuery, View,
-};
+use lapidary_toolkit::{cursor::PageCursor, naming, passages, query_text::check_words};
+use lapidary_vault::{NoMeaning, PassageSize, RankedBy, RankedNote, RankedNotes, RankedPage, RankedQuery, View};
 
 use super::{
     Input, ObsidianSearchNotes,
@@ -27,6 +21,8 @@ pub(super) struct RankedAnswer {
     /// How the query was interpreted, if not literally.
     pub(super) notice: Option<String>,
     pub(super) truncated: bool,
+    /// Whether meaning will count in a moment.
+    pub(super) is_early: bool,
     /// How it was ranked.
     pub(super) by: RankedBy,
 }
@@ -39,20 +35,15 @@ pub(super) fn search(
     input: &Input,
     cursor: PageCursor,
 ) -> Result<RankedAnswer, Reason> {
-    check_length(ObsidianSearchNotes::DECLARATION.name, query)?;
     let alternatives = input.alternatives.as_deref().unwrap_or_default();
-    // Each counts, also an empty one.
-    if alternatives.iter().map(|text| text.len() + 1).sum::<usize>() > LONGEST_QUERY {
-        let problem = Prose::ours(format_args!("have more than {LONGEST_QUERY} bytes"));
-        return Err(Reason::bad_argument(ObsidianSearchNotes::DECLARATION.name, "alternatives", problem));
-    }
+    check_words(ObsidianSearchNotes::DECLARATION.name, "query", query, alternatives)?;
     let max_matches = input.max_matches_per_hit.unwrap_or(USUAL_MATCHES);
     let size = PassageSize { context: input.context_length, max_matches, pieces: 0 };
     // With one match each, the least that a hit takes: the search can stop once a page is full of these.
     let takes = |found: &RankedNote| hit(found.clone(), false).bytes(1);
     let page = RankedPage { offset: cursor.offset, limit: cursor.limit, size, room: room(cursor.limit), takes };
     let found = view
-        .ranked_by(by, RankedQuery { text: query, alternatives, filter: NoteFilter::default() }, page, &|| {
+        .ranked_by(by, RankedQuery { alternatives, documents: true, ..RankedQuery::from(query) }, page, &|| {
             context.cancel.check().is_ok()
         })
         .map_err(|error| Reason::from_index(&error, context.cancel))?;
@@ -61,11 +52,13 @@ pub(super) fn search(
     }
     let notice = notice(&found, by);
     let truncated = found.scanned.is_some_and(|scanned| scanned.cut);
+    let is_early = matches!(found.no_meaning, Some(NoMeaning::NotReady(_)));
     Ok(RankedAnswer {
         total: found.total,
         hits: found.hits.into_iter().map(|found| hit(found, input.explain)).collect(),
         notice,
         truncated,
+        is_early,
         by: found.by,
     })
 }
@@ -73,14 +66,20 @@ pub(super) fn search(
 fn hit(found: RankedNote, explain: bool) -> SearchHit {
     let ranking = explain.then(|| ranking(&found));
     let matches = found.matches.into_iter().map(|found| MatchSpot { r#match: found.text, offset: found.offset });
+    let section = match &found.page {
+        Some(page) => page.label.clone(),
+        None => found.section.map(|headings| headings.join("::")),
+    };
     SearchHit::Ranked {
         basename: naming::title(&found.path).to_owned(),
+        place: found.page.as_ref().map(|page| passages::place(&found.path, page)),
         filename: found.path.to_string(),
+        page: found.page.as_ref().and_then(passages::page_number),
         score: found.score,
         found_words: found.words,
         matches: matches.collect(),
         excerpt: found.excerpt,
-        section: found.section.map(|headings| headings.join("::")),
+        section,
         content_hash: found.near.filter(|near| near.alone).map(|near| near.hash.short()),
         ranking,
     }
@@ -113,6 +112,7 @@ fn notice(found: &RankedNotes, by: RankedBy) -> Option<String> {
         None => false,
     };
     said.extend(found.no_meaning.filter(|_| is_said).map(passages::why_by_words));
+    said.extend(found.stood_in.map(passages::stood_in));
     // The ranking differs from the one that the caller gets a moment later.
     if found.scanned.is_some() {
         said.push(
@@ -137,6 +137,7 @@ fn notice(found: &RankedNotes, by: RankedBy) -> Option<String> {
         let meant = quoted_list(&meant[..meant.len().min(MOST_MEANT)]);
         said.push(format!("No note contains {}; searched for {meant}{more}.", quoted(word)));
     }
+    said.extend(passages::unread_documents(found.unread_documents));
     if found.some_words {
         said.push("No note contains all words; these contain some of them.".to_owned());
     }

@@ -23,13 +23,14 @@ pub(super) static KNOWN: LazyLock<KnownRequests> =
 const SPELT: f32 = 0.4;
 /// The weight of two words that a request means both: `rename` and `tag` say little, together they say it all.
 const BOTH: f32 = 0.3;
-/// The weight of a name: it is the user's own.
-const NAMED: f32 = 0.3;
+/// The weight of a name: it is the user's own. Not less, because German writes every noun like one.
+const NAMED: f32 = 0.5;
 /// How many similar requests count for a tool, and how much of each relative to the one before.
 const COUNTED: usize = 10;
 const NEXT: f32 = 0.8;
-/// How much less a request says about each of its tools if it has several.
-const SHARED: f32 = 0.3;
+/// How much less a request says about each of its tools if it has several. Hardly less, as each of them is right: otherwise
+/// the tools that nothing else can stand in for would win everywhere.
+const SHARED: f32 = 0.1;
 /// How many words of a request are paired.
 const PAIRED: usize = 24;
 /// The weight of similar requests relative to what was learnt from all.

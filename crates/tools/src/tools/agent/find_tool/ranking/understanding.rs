@@ -20,10 +20,12 @@ const TOPIC_FOLLOWS: &str = "about containing contains called named titled menti
 
 /// In the vocabulary, the word for what is done without a vault: flights, mail, the weather.
 const ELSEWHERE: &str = "elsewhere";
+/// The word for the web, in the vocabulary and in the names of its tools: elsewhere too, for a caller without them.
+const WEB: &str = "web";
 /// Beside such a word, these say that it is a topic (`find my note on the flight`, `delete the mail drafts`).
 const IN_THE_VAULT: &str = "rename move delete undo restore search find mention append task done remember recall daily tag \
     backlink history version merge split replace typo changes status property link heading section remove orphan \
-    reschedule";
+    reschedule save clip";
 /// And these only together with something that a vault has: `create a note for the flight`, but not `put on music`.
 const ANYWHERE: &str = "add set create new write read show open list edit change fix insert put count";
 const HELD: &str = "note file folder tag link heading section property task daily vault template canvas attachment image \
@@ -42,7 +44,7 @@ impl ToolRanking<'_> {
         let starts = TOPIC_FOLLOWS.split(' ').filter_map(|word| unquoted.find(&format!(" {word} ")));
         let said = starts.min().map_or(unquoted.as_str(), |start| &unquoted[..start]);
         let terms = telling_terms(said);
-        if is_elsewhere(&terms) {
+        if self.is_elsewhere(&terms) {
             return false;
         }
         if similar.nearest >= ALIKE {
@@ -61,15 +63,17 @@ impl ToolRanking<'_> {
         // If there are only empty words, the ranking decides.
         known >= needed.unwrap_or_default()
     }
-}
 
-/// Whether a request is for something that is done without a vault.
-fn is_elsewhere(terms: &[WishTerm]) -> bool {
-    let elsewhere = stems(ELSEWHERE);
-    let (others, of_a_vault): (Vec<&WishTerm>, Vec<&WishTerm>) =
-        terms.iter().partition(|term| term.means.keys().any(|word| elsewhere.contains(word)));
-    let meant: HashSet<&str> = of_a_vault.iter().flat_map(|term| term.means.keys()).map(String::as_str).collect();
-    let one_of = |list: &str| stems(list).iter().any(|word| meant.contains(word.as_str()));
-    let is_topic = || one_of(IN_THE_VAULT) || (one_of(ANYWHERE) && one_of(HELD));
-    !others.is_empty() && !is_topic()
+    /// Whether a request is for something that no tool reaches.
+    fn is_elsewhere(&self, terms: &[WishTerm]) -> bool {
+        let has_web = self.tools.iter().any(|(_, fields)| fields.name.first().is_some_and(|word| word == WEB));
+        let elsewhere = if has_web { stems(ELSEWHERE) } else { stems(&format!("{ELSEWHERE} {WEB}")) };
+        let (others, here): (Vec<&WishTerm>, Vec<&WishTerm>) =
+            terms.iter().partition(|term| term.means.keys().any(|word| elsewhere.contains(word)));
+        let meant: HashSet<&str> = here.iter().flat_map(|term| term.means.keys()).map(String::as_str).collect();
+        let one_of = |list: &str| stems(list).iter().any(|word| meant.contains(word.as_str()));
+        // `download the web page`; without the tools for it, no word that means the web is here.
+        let is_topic = || one_of(IN_THE_VAULT) || (one_of(ANYWHERE) && one_of(HELD)) || one_of(WEB);
+        !others.is_empty() && !is_topic()
+    }
 }
