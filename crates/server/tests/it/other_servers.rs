@@ -72,7 +72,7 @@ fn our_own_program_is_a_server_like_any_other() {
     let nested = json!({ "server": "own", "tool": "call_tool", "arguments": { "name": "mcp_tools", "arguments": {} } });
     let nested = server.done("mcp_call", nested);
     assert_eq!(nested["failed"], true);
-    assert!(nested["text"].to_string().contains("mcp_tools is switched off"), "{nested}");
+    assert!(nested["text"].to_string().contains("`mcp_tools` is switched off"), "{nested}");
     drop(server);
     assert_eq!(vault.log().first().unwrap()["called"], true);
 }

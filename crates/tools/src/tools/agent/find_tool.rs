@@ -35,7 +35,7 @@ pub(crate) struct Input {
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Output {
-    /// Whether the first one fits; if not, these are only the nearest.
+    /// Whether the first fits; if not, these are the nearest.
     fits: bool,
     /// The best one in full, the others in one sentence.
     matches: Vec<FoundTool>,
@@ -49,7 +49,6 @@ pub(crate) struct Output {
     /// The user's own tools for such tasks.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     recipes: Vec<FoundRecipe>,
-    /// For `mcp_call`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     elsewhere: Vec<String>,
     /// Whether `call_tool` is available.
