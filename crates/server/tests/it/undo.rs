@@ -524,3 +524,20 @@ fn old_checkpoints_are_removed_without_a_further_change() {
     let looks = looks.inspect(|_| std::thread::sleep(std::time::Duration::from_millis(50))).count();
     assert!(looks < 1_000, "all are still there");
 }
+
+#[test]
+fn opposite_changes_are_each_undone_once() {
+    const TASKS: &[u8] = b"- [ ] plain\n- [ ] other\n";
+    let vault = Vault::new(&[("T.md", TASKS)]);
+    let mut server = vault.serve_with(&[], &[("LAPIDARY_REPETITION", "off")]).open(Era::Modern);
+    let task = |text: &str, status: &str| json!({ "file": "T.md", "text": text, "status": status });
+    server.done("task_update", task("plain", "done"));
+    server.done("task_update", task("plain", "open"));
+    server.done("undo", json!({}));
+    server.done("undo", json!({}));
+    assert_eq!(vault.read("T.md"), TASKS);
+    server.done("task_update", task("other", "done"));
+    server.done("undo", json!({}));
+    assert_eq!(server.refused("undo", json!({})), "nothing_to_undo");
+    assert_eq!(vault.read("T.md"), TASKS);
+}

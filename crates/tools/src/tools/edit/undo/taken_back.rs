@@ -33,9 +33,9 @@ pub(super) fn open_changes(context: &Context<'_>, view: &View, count: usize) -> 
         };
         own.extend(page.checkpoints.into_iter().filter(is_own));
         // Computed anew for each page: an undo further up may have reverted changes that come only now.
-        let mut open = still_open(context, &own);
+        let OpenChanges { mut open, redone } = OpenChanges::of(context, &own);
         // What an undo reverted may be on the next page.
-        let is_settled = open.iter().take(count).all(|index| !is_undoer(&own[*index]));
+        let is_settled = !redone && open.iter().take(count).all(|index| !is_undoer(&own[*index]));
         if !page.more || seen >= MOST_SEEN || (open.len() >= count && is_settled) {
             open.truncate(count);
             let mut numbered = own.into_iter().enumerate();
@@ -66,36 +66,49 @@ fn states(context: &Context<'_>, found: &Checkpoint) -> FileStates {
     states
 }
 
-/// Changes that neither undo another nor are undone, by their position in the list, newest first.
-fn still_open(context: &Context<'_>, own: &[Checkpoint]) -> Vec<usize> {
-    let states: Vec<FileStates> = own.iter().map(|found| states(context, found)).collect();
-    let mut open = vec![true; own.len()];
-    for (index, found) in own.iter().enumerate() {
-        if !open[index] || !is_undoer(found) {
-            continue;
-        }
-        // Newest first, so older changes come later in the list.
-        let older: Vec<usize> = (index + 1..own.len()).filter(|other| open[*other]).collect();
-        let mut all = FileStates::new();
-        let several = older.iter().position(|other| {
-            for (path, (before, after)) in &states[*other] {
-                // Going back in time: the state before moves on, the state after is that of the newest change.
-                all.entry(path.clone()).and_modify(|(first, _)| *first = *before).or_insert((*before, *after));
+/// Changes that neither undo another nor are undone.
+struct OpenChanges {
+    /// Their positions in the list, newest first.
+    open: Vec<usize>,
+    /// An undo seems to have been undone. If the list goes on, it may have reverted an older change instead.
+    redone: bool,
+}
+
+impl OpenChanges {
+    /// Replayed from the oldest change on, as each undo reverted what was open then. From the newest on, an undo of the
+    /// first of two opposite changes would be taken for an undo of the undo before it.
+    fn of(context: &Context<'_>, own: &[Checkpoint]) -> Self {
+        let states: Vec<FileStates> = own.iter().map(|found| states(context, found)).collect();
+        let (mut open, mut redone) = (Vec::new(), false);
+        for (index, found) in own.iter().enumerate().rev() {
+            let undone = if is_undoer(found) { undone_by(&states, index, &open) } else { Vec::new() };
+            if undone.is_empty() {
+                open.push(index);
+                continue;
             }
-            takes_back(&states[index], &all)
-        });
-        // An undo by id reverts one change out of order.
-        let alone = || older.iter().position(|other| takes_back(&states[index], &states[*other]));
-        let undone = match several {
-            Some(last) => older[..=last].to_vec(),
-            None => alone().map(|at| older[at]).into_iter().collect(),
-        };
-        if !undone.is_empty() {
-            open[index] = false;
-            undone.into_iter().for_each(|other| open[other] = false);
+            redone |= undone.iter().any(|other| is_undoer(&own[*other]));
+            open.retain(|other| !undone.contains(other));
         }
+        open.reverse();
+        Self { open, redone }
     }
-    (0..own.len()).filter(|index| open[*index]).collect()
+}
+
+/// Which of the open changes (oldest first) an undo took back.
+fn undone_by(states: &[FileStates], undo: usize, open: &[usize]) -> Vec<usize> {
+    let mut all = FileStates::new();
+    let several = open.iter().rposition(|other| {
+        for (path, (before, after)) in &states[*other] {
+            // Going back in time: the state before moves on, the state after is that of the newest change.
+            all.entry(path.clone()).and_modify(|(first, _)| *first = *before).or_insert((*before, *after));
+        }
+        takes_back(&states[undo], &all)
+    });
+    match several {
+        Some(oldest) => open[oldest..].to_vec(),
+        // An undo by id reverts one change out of order.
+        None => open.iter().rfind(|other| takes_back(&states[undo], &states[**other])).copied().into_iter().collect(),
+    }
 }
 
 /// Whether every file is back in its state before the changes.
