@@ -37,7 +37,7 @@ pub enum ConfigError {
     )]
     ExposedPassphrase { url: String },
     #[error(
-        "{} is in a vault, and `mcp.servers` starts programs: whoever can write to the vault, as by sync, could run anything on \
+        "{} is in a vault, and `mcp.servers` starts programs: anyone who can write to the vault, as by sync, could run anything on \
          this computer; keep the file elsewhere", file.display()
     )]
     ServersInVault { file: PathBuf },

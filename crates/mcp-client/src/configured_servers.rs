@@ -28,7 +28,7 @@ use crate::{
 const MOST_AT_ONCE: usize = 3;
 /// How long a list of tools is believed.
 const LIST_KEPT: Duration = Duration::from_secs(5 * 60);
-/// How many seconds a server is left alone after so many failures in a row. One is forgiven.
+/// How many seconds a server is left alone after this many failures in a row. One is forgiven.
 const RESTS: [u64; 6] = [0, 0, 2, 10, 60, 300];
 /// How long programs get to end by themselves.
 const LAST_MOMENT: Duration = Duration::from_millis(500);
@@ -107,7 +107,7 @@ impl Drop for CallPlace<'_> {
 }
 
 impl ServerSlot {
-    /// The state, once whoever starts the server is done.
+    /// The state, once the caller that starts the server is done.
     fn locked(&self, patience: &CallerPatience<'_>) -> Result<parking_lot::MutexGuard<'_, ServerState>, ServerFault> {
         loop {
             let look = patience.next_look()?;

@@ -1,5 +1,5 @@
 //! A client of other MCP servers: programs that it starts, and addresses. Small and blocking, and our own rather than the SDK's,
-//! because every byte of a server is a stranger's: lines are bounded before they are parsed, what nobody asked for is counted,
+//! because every byte of a server is a stranger's: lines are bounded before they are parsed, what was not asked for is counted,
 //! a server that sends garbage is named as such, and none of that needs a runtime.
 
 mod address_link;

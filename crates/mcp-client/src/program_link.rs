@@ -23,14 +23,14 @@ use serde_json::{Value, json};
 
 use crate::protocol::{CallerPatience, IncomingMessage, ServerLink, incoming, notification, request};
 
-/// What nobody asked for: notifications, requests, answers that came too late. So much in such a time is a flood.
+/// What was not asked for: notifications, requests, answers that came too late. So much in such a time is a flood.
 const MOST_UNASKED: usize = 2 << 20;
 const UNASKED_TIME: Duration = Duration::from_secs(10);
 /// Lines that are not of the protocol: a banner is forgiven.
 const MOST_GARBAGE: usize = 50;
 /// Messages that the program has not read yet.
 const MOST_UNREAD: usize = 16;
-/// A program that lets so many calls in a row run out is started anew.
+/// A program that lets this many calls in a row run out is started anew.
 const MOST_SILENCE: usize = 2;
 /// What is kept and logged of its words for people.
 const KEPT_WORDS: usize = 8;
@@ -212,7 +212,7 @@ impl ProgramState {
         let mut desk = self.desk.lock();
         let first = desk.ended.get_or_insert_with(|| fault.clone()).clone();
         for (_, waiting) in std::mem::take(&mut desk.waiting) {
-            // Whoever no longer waits needs no answer.
+            // A caller that no longer waits needs no answer.
             waiting.try_send(Err(first.clone())).unwrap_or_default();
         }
     }

@@ -40,7 +40,7 @@ pub(crate) fn fetch(
         let page: ListPage = result_of(&answer)?;
         page.tools.into_iter().for_each(|tool| list.take(settings, tool));
         match page.next_cursor {
-            // The same page again and again is no list.
+            // The same page again and again is not a list.
             Some(next) if cursor.as_ref() != Some(&next) => cursor = Some(next),
             _ => break,
         }

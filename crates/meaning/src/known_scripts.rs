@@ -21,7 +21,7 @@ enum Script {
 impl Script {
     const COUNT: usize = Self::Other as usize + 1;
 
-    /// `None` for what is no letter.
+    /// `None` for what is not a letter.
     fn of(character: char) -> Option<Self> {
         character.is_alphabetic().then_some(match character {
             'A'..='Z' | 'a'..='z' | '\u{aa}'..='\u{24f}' | '\u{1e00}'..='\u{1eff}' => Self::Latin,
@@ -40,7 +40,7 @@ impl Script {
     }
 }
 
-/// From so many pieces on, or such a share of all, a script counts as known: the usual English vocabulary of 30,522 pieces
+/// From this many pieces on, or such a share of all, a script counts as known: the usual English vocabulary of 30,522 pieces
 /// has 672 with Chinese and Japanese letters, a multilingual one thousands.
 const MANY_PIECES: usize = 1_000;
 const LARGE_SHARE: usize = 30;
@@ -53,7 +53,7 @@ impl KnownScripts {
     pub(crate) fn of(table: &PieceTable) -> Self {
         let mut counts = [0_usize; Script::COUNT];
         for row in 0..table.len() as u32 {
-            // A piece of bytes that are no text has no script.
+            // A piece of bytes that are not text has no script.
             let text = str::from_utf8(table.piece(row)).unwrap_or_default();
             if let Some(script) = text.chars().find_map(Script::of) {
                 counts[script as usize] += 1;

@@ -227,7 +227,7 @@ pub struct ServerRequests<'a> {
 #[derive(Debug, Default)]
 pub struct AskedTools(RefCell<Vec<String>>);
 
-/// A name in the log has at most so many characters.
+/// A name in the log has at most this many characters.
 const LOGGED_NAME: usize = 200;
 
 impl AskedTools {

@@ -109,7 +109,7 @@ impl<'a> WebRequests<'a> {
         Ok(fetched)
     }
 
-    /// The bytes of a picture. That there is none is no reason to end a call.
+    /// The bytes of a picture. A missing one does not end a call.
     pub fn fetch_picture(&self, url: &str, cancel: &Cancel) -> Result<Result<Arc<[u8]>, WebFault>, Reason> {
         cancel.check()?;
         self.note(url);

@@ -274,7 +274,7 @@ fn is_cut(result: &Map<String, Value>) -> bool {
         let goes_on = ["nextCursor", "nextOffset"].iter().any(|key| fields.get(*key).is_some_and(|at| !at.is_null()));
         goes_on || fields.get("truncated") == Some(&Value::Bool(true))
     };
-    // Some have their page in a field of its own.
+    // Some have their page in a separate field.
     says(result) || result.get("result").and_then(Value::as_object).is_some_and(says)
 }
 

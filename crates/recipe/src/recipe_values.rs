@@ -39,7 +39,7 @@ pub enum RecipeFault {
     },
     /// All results together.
     TooLarge,
-    /// A value cannot be where the recipe puts it: in the middle of a path it has a slash, or in a query a meaning of its own.
+    /// A value cannot be where the recipe puts it: in the middle of a path it has a slash, or it means something in a query.
     Unfit {
         argument: String,
         value: String,

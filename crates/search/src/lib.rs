@@ -143,7 +143,7 @@ pub struct RankedNotes {
     pub by: RankedBy,
     /// Why meaning did not count, although it was asked for.
     pub no_meaning: Option<NoMeaning>,
-    /// The bundled model stood in for the chosen one, which has done so much, in per cent.
+    /// The bundled model was used, because the chosen one has done only this much, in per cent.
     pub stood_in: Option<u8>,
     /// Documents that the caller may read, and that were not searched because they are not read yet.
     pub unread_documents: usize,

@@ -8,7 +8,7 @@ use lapidary_telemetry::outgoing;
 use lapidary_vault::store::place_within;
 use ureq::tls::RootCerts;
 
-/// Marks the programs of other servers: a Lapidary among them reaches none of its own, so that one that is configured as a server of
+/// Marks the programs of other servers: a Lapidary among them reaches none itself, so that one that is configured as a server of
 /// itself does not start itself without end.
 const NESTED: &str = "LAPIDARY_NESTED";
 
@@ -16,12 +16,12 @@ const NESTED: &str = "LAPIDARY_NESTED";
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub(crate) enum ServersInVault {
     #[error(
-        "{} is in a vault, and `mcp.servers` starts programs: whoever can write to the vault, as by sync, could run anything on \
+        "{} is in a vault, and `mcp.servers` starts programs: anyone who can write to the vault, as by sync, could run anything on \
          this computer; keep the file elsewhere", .0.display()
     )]
     File(PathBuf),
     #[error(
-        "the program of the server '{server}' is in a vault: whoever can write to the vault, as by sync, could run anything on this \
+        "the program of the server '{server}' is in a vault: anyone who can write to the vault, as by sync, could run anything on this \
          computer; keep it elsewhere"
     )]
     Program { server: String },

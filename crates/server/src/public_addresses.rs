@@ -21,7 +21,7 @@ pub(crate) struct PublicAddresses<R> {
 }
 
 /// Why a name is not followed: an error of the resolver, which the one who asked finds again. One for names that do not
-/// exist and for those with another address, so that nobody learns which names the owner's own network has.
+/// exist and for those with another address, so that no caller learns which names the owner's own network has.
 #[derive(Debug, thiserror::Error)]
 #[error("the host has no public address")]
 pub(crate) struct NoPublicAddress;

@@ -135,7 +135,7 @@ impl WebFetcher {
             let mut response = request.call().map_err(|error| self.fault(&error, &host))?;
             if let Some(next) = redirect(&url, &response) {
                 let next = next?;
-                // Whoever is on the way could have answered in the place of the host.
+                // A machine on the way could have answered in the place of the host.
                 if url.scheme() == "https" && next.scheme() == "http" {
                     return Err(WebFault::Downgraded);
                 }
@@ -156,7 +156,7 @@ impl WebFetcher {
     }
 
     fn read_page(&self, url: Url, host: &str, response: &mut Response<Body>) -> Result<FetchedPage, WebFault> {
-        // Before the body, which is not worth reading if it is no text.
+        // Before the body, which is not worth reading if it is not text.
         let form = PageBytes::form(&header_text(response, &header::CONTENT_TYPE).unwrap_or_default())?;
         let PageBytes { kind, text } = PageBytes::read(form, &self.read_bytes(host, response)?)?;
         Ok(FetchedPage { url: url.into(), kind, text })

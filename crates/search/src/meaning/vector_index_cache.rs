@@ -97,7 +97,7 @@ impl VectorIndexCache {
         self.model().knows_script(text)
     }
 
-    /// Whether its model takes so long that another one stands in for it.
+    /// Whether its model takes so long that another one answers meanwhile.
     pub(crate) fn is_slow(&self) -> bool {
         self.is_on() && self.model().kind() == ModelKind::Transformer
     }
@@ -257,7 +257,7 @@ fn start_embedding(cache: &Arc<RankedIndexCache>, files: &VisibleFiles, which: W
             which(&building.0).build(&files, &|| Arc::strong_count(live) > 2)
         });
         match made {
-            // All callers have them now. Whoever sees more than this one makes the stand-in again.
+            // All callers have them now. A caller that sees more makes the stand-in again.
             Ok(()) if which(&building.0).is_slow() => building.0.stand_in.rest(),
             Ok(()) => {}
             Err(error) => tracing::debug!(%error, "the vectors could not be made"),

@@ -24,7 +24,7 @@ struct CountedClient {
 type TaskWay = fn(&mut CountedClient) -> Result<(), Failure>;
 
 impl CountedClient {
-    /// With a demo vault of its own, whose recipes are approved.
+    /// With a separate demo vault, whose recipes are approved.
     fn start(around: &Path) -> Result<Self, Failure> {
         let mut command = Command::new(env!("CARGO_BIN_EXE_lapidary"));
         command.arg("--demo").env("LAPIDARY_SCRIPTS", "true");

@@ -312,7 +312,7 @@ fn a_picture_is_fetched_under_the_rules_of_pages() {
     let host = PageHost::new(|path, stream| {
         let ok = "HTTP/1.1 200 OK\r\nConnection: close\r\n";
         let answer = match path {
-            // What it says it is does not matter here; whoever asked looks at the bytes.
+            // What it says it is does not matter here; the caller looks at the bytes.
             "/a.png" => format!("{ok}Content-Type: text/html\r\n\r\nGIF89a"),
             "/large.png" => format!("{ok}\r\n{}", "x".repeat(101)),
             "/packed.png" => format!("{ok}Content-Encoding: gzip\r\n\r\nbomb"),

@@ -83,7 +83,7 @@ fn a_page_comes_over_tls_only_from_the_host_that_was_meant() {
     let (authority, stranger) = (TestAuthority::new(), TestAuthority::new());
     for (certificate, roots, url, is_read) in [
         (authority.certificate("a.example", 2090), authority.roots(), "https://a.example/", true),
-        // The name of another host, a certificate of the past, and an authority that nobody knows.
+        // The name of another host, a certificate of the past, and an unknown authority.
         (authority.certificate("a.example", 2090), authority.roots(), "https://b.example/", false),
         (authority.certificate("a.example", 2020), authority.roots(), "https://a.example/", false),
         (stranger.certificate("a.example", 2090), authority.roots(), "https://a.example/", false),

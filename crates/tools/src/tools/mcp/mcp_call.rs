@@ -159,7 +159,7 @@ impl ForwardTool for McpCall {
                 after: &[],
             },
             Example {
-                says: "A tool that may change something, and nobody can be asked",
+                says: "A tool that may change something, and no user can be asked",
                 before: &[],
                 input: json!({ "server": "garden", "tool": "plant_add", "arguments": { "bed": "north" } }),
                 gives: ExampleResult::Refusal(ReasonKind::ApprovalUnavailable).with_servers(),

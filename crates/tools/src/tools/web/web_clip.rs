@@ -142,7 +142,7 @@ impl WriteTool for WebClip {
         let note = draft.with_properties(context, &path, &note, input.status.as_deref())?;
         let content = note.content().clone();
         let image_paths = images.iter().map(|change| change.path().to_string()).collect();
-        // One change: nobody sees a note without its pictures, and one undo takes all of it back.
+        // One change: no reader sees a note without its pictures, and one undo takes all of it back.
         let note = Change::Create { path: path.clone(), content: content.clone() };
         let changes = ChangeSet { changes: std::iter::once(note).chain(images).collect() };
         context.budget.hold_all(&changes)?;
