@@ -3,7 +3,7 @@
 
 use lapidary_note::ContentHash;
 use lapidary_operation::{
-    Catalogue, Effect, SkillEntry, SkillFile, ToolStanding,
+    Catalogue, SkillEntry, SkillFile, ToolStanding,
     quote::{one_line, quoted},
 };
 use lapidary_toolkit::properties::NoteProperties;
@@ -103,7 +103,7 @@ const SAFELY: &[(&[&str], &str)] = &[
 
 /// The text of its `SKILL.md`.
 pub fn server_skill(catalogue: &Catalogue, vaults: &[String]) -> String {
-    let writes = catalogue.on().any(|entry| entry.spec.effect != Effect::Read && entry.spec.kind.writes());
+    let writes = catalogue.on().any(|entry| entry.spec.only_writes());
     let body = body(catalogue, vaults, writes);
     let deeds = if writes { "Search, read, query and edit" } else { "Search, read and query" };
     let description = one_line(&format!(
