@@ -82,7 +82,8 @@ fn a_read_only_server_without_trusted_tools_calls_nothing() {
     let vault = with_servers("[mcp.servers.a]\ncommand = \"/bin/false\"\n");
     let mut server = vault.serve_with(&["--read-only"], &[]).open(Era::Modern);
     assert_eq!(server.refused("mcp_call", json!({ "server": "a", "tool": "x" })), "tool_disabled");
-    let mut unconfigured = Vault::new(&[]).serve().open(Era::Modern);
+    let empty = Vault::new(&[]);
+    let mut unconfigured = empty.serve().open(Era::Modern);
     assert_eq!(unconfigured.refused("mcp_tools", json!({})), "tool_disabled");
 }
 

@@ -32,7 +32,7 @@ impl RelayTool for CallTool {
         idempotent: false,
         paths: &[],
         reasons: &[ReasonKind::ToolUnknown],
-        words: "run call invoke another tool by name, deferred hidden tool",
+        words: "run call another tool by name",
     };
     type Input = Input;
 

@@ -122,7 +122,7 @@ impl AgentTool for FindTool {
         idempotent: true,
         paths: &[],
         reasons: &[],
-        words: "find search discover list tools, how do I, what can you do",
+        words: "find search tools, what can you do",
     };
     const NEEDS: ToolNeeds = ToolNeeds { playbooks: true, runnable_recipes: true, ..ToolNeeds::NONE };
     type Input = Input;
