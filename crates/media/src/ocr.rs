@@ -219,7 +219,7 @@ mod tests {
         assert_eq!(hangs.unwrap_err(), NoDocumentText::Stopped);
         let process: i32 = std::io::read_to_string(open(&seen)).unwrap().trim().parse().unwrap();
         let process = rustix::process::Pid::from_raw(process).unwrap();
-        // Whoever adopted it may not have waited for it yet.
+        // The process that adopted it may not have waited for it yet.
         let is_gone = || rustix::process::test_kill_process(process).is_err();
         let started = ElapsedTime::start();
         while !is_gone() && started.elapsed() < Duration::from_secs(30) {
@@ -232,7 +232,7 @@ mod tests {
         std::fs::File::open(path).unwrap()
     }
 
-    /// In a container nobody may wait for an orphan; it stays as a zombie.
+    /// In a container an orphan may never be waited for; it stays as a zombie.
     fn is_dead(process: rustix::process::Pid) -> bool {
         let state = std::fs::read_to_string(format!("/proc/{}/stat", process.as_raw_nonzero())).unwrap_or_default();
         state.contains(") Z ")
