@@ -187,7 +187,7 @@ struct Decoders {
     documents: Option<Arc<dyn DocumentReader>>,
 }
 
-/// Who reads documents, if anybody can: with the program that recognises text on pictures, if the owner named one.
+/// Who reads documents, if that is possible: with the program that recognises text on pictures, if the owner named one.
 pub(crate) fn document_reader(ocr: &[String]) -> Option<Arc<dyn DocumentReader>> {
     let Decoders { pictures, documents } = decoders();
     let documents = documents?;
