@@ -232,7 +232,7 @@ mod tests {
         std::fs::File::open(path).unwrap()
     }
 
-    /// In a container no process may wait for an orphan; it stays as a zombie.
+    /// In a container an orphan may never be waited for; it stays as a zombie.
     fn is_dead(process: rustix::process::Pid) -> bool {
         let state = std::fs::read_to_string(format!("/proc/{}/stat", process.as_raw_nonzero())).unwrap_or_default();
         state.contains(") Z ")

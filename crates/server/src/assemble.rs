@@ -199,7 +199,7 @@ struct Decoders {
     documents: Option<Arc<dyn DocumentReader>>,
 }
 
-/// Who reads documents, if anything can: with the program that recognises text on pictures, if the owner named one.
+/// Who reads documents, if that is possible: with the program that recognises text on pictures, if the owner named one.
 pub(crate) fn document_reader(ocr: &[String]) -> Option<Arc<dyn DocumentReader>> {
     let Decoders { pictures, documents } = decoders();
     let documents = documents?;

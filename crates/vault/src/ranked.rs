@@ -54,7 +54,7 @@ impl View {
     }
 
     /// Has the documents read that the caller sees: in the background, and the search waits a moment for a few of them; or
-    /// now, if nothing would read them later.
+    /// now, if they would not be read later.
     fn read_documents(&self, go_on: GoOn<'_>) -> Result<(), IndexError> {
         let documents = self.search.documents();
         if !documents.is_on() || self.is_planned() {

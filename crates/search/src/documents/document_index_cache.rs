@@ -179,7 +179,7 @@ impl DocumentIndexCache {
             changed(one).cmp(&changed(other)).then_with(|| one.path.cmp(&other.path))
         });
         let documents: Arc<[Arc<FileState>]> = found.into();
-        // Those of planned changes belong to this caller alone.
+        // Those of planned changes belong to one call.
         if !files.is_planned() {
             let mut newest = self.newest.lock();
             newest.listed.retain(|known| !is_same(known));

@@ -200,7 +200,7 @@ fn people_read_and_keep_documents_on_the_command_line() {
     std::fs::write(&broken, b"%PDF-1.4 no").unwrap();
     let (_, why) = said(&vault.run(&["ingest", broken.to_str().unwrap()]));
     assert!(why.contains("damaged"), "{why}");
-    // What is left of it.
+    // What is kept of it.
     vault.run(&["search", "slate"]);
     let (report, _) = said(&vault.run(&["doctor"]));
     assert!(report.contains("1 document read, 1 that cannot be") && report.contains("model "), "{report}");
