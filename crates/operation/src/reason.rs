@@ -44,6 +44,10 @@ pub struct ArgumentProblem {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NameWanted {
     New,
+    /// A file that its tool writes as a whole.
+    Whole,
+    /// One of the files of an archive.
+    Unpacked,
     Moved,
     /// A file that was moved away and should be put back.
     Back,
@@ -106,6 +110,10 @@ pub enum ArchiveProblem {
     TooManyEntries {
         limit: usize,
     },
+    /// A file that is larger than any may be.
+    LargeEntry {
+        limit: usize,
+    },
     /// A few bytes become so many that it was made to do harm.
     Ratio,
     Empty,
@@ -122,6 +130,7 @@ impl ArchiveProblem {
             Self::Twice => "twice",
             Self::Overlap => "overlap",
             Self::TooManyEntries { .. } => "too_many_entries",
+            Self::LargeEntry { .. } => "large_entry",
             Self::Ratio => "ratio",
             Self::Empty => "empty",
         }
@@ -137,6 +146,7 @@ impl ArchiveProblem {
             Self::Twice => "has a name that is in it more than once".to_owned(),
             Self::Overlap => "has entries that share their bytes".to_owned(),
             Self::TooManyEntries { limit } => format!("has more than {limit} entries"),
+            Self::LargeEntry { limit } => format!("has more than {limit} bytes, the limit LAPIDARY_MAX_FILE_BYTES"),
             Self::Ratio => "unpacks to far more than its size explains".to_owned(),
             Self::Empty => "has no files".to_owned(),
         }

@@ -2,7 +2,7 @@
 //! recognised when it is sent again. Both are arguments of the pipeline: tools know nothing of them.
 
 use lapidary_note::ContentHash;
-use lapidary_tools::{CatalogueEntry, Reason, RenderedReply, bug, clipped};
+use lapidary_tools::{CatalogueEntry, Reason, RenderedReply, bug, checkpoint::is_reverted, clipped};
 use lapidary_vault::{ChangeSet, MadeCall, VaultPath, store::CallKey};
 use serde_json::{Map, Value};
 
@@ -154,10 +154,14 @@ pub(crate) fn earlier_answer(execution: &Execution<'_>) -> Result<Option<StageFl
     if call != given.key.call {
         return Err(Reason::KeyReused { key: clipped(&given.given) });
     }
+    // An answer that claims what is no longer so would mislead whoever sends the call again.
+    if checkpoint.as_deref().is_some_and(|id| execution.view.as_ref().is_some_and(|view| is_reverted(view, id))) {
+        return Err(Reason::AlreadyMade { checkpoint, undone: true });
+    }
     let reply = reply.and_then(|kept| serde_json::from_slice(&kept).ok()).and_then(RenderedReply::from_json);
     match reply {
         Some(reply) => Ok(Some(StageFlow::answer(reply))),
-        None => Err(Reason::AlreadyMade { checkpoint }),
+        None => Err(Reason::AlreadyMade { checkpoint, undone: false }),
     }
 }
 
@@ -218,6 +222,7 @@ mod tests {
             assert_eq!(reason.kind(), ReasonKind::UnexpectedChange, "{expect}");
             assert_eq!(reason.data()["paths"], json!(["a.md", "b.md"]));
             assert_eq!(reason.data()["notes"], 2);
+            assert!(reason.to_string().contains(": `a.md`, `b.md`."), "{reason}");
             assert_eq!((server.text("a.md"), server.text("b.md")), ("#old one\n".into(), "#old two\n".into()));
         }
     }
@@ -269,6 +274,21 @@ mod tests {
         let next = json!({ "file": "c.md", "content": "more\n", "idempotencyKey": "k2" });
         server.done("file_append", next);
         assert_eq!(server.text("c.md"), "three\nmore\nmore\n");
+    }
+
+    #[test]
+    fn a_call_whose_change_was_undone_is_not_answered_as_done() {
+        let server = TestServer::new(NOTES);
+        let made = json!({ "file": "d.md", "content": "four\n", "idempotency_key": "k1" });
+        let changed = json!({ "file": "c.md", "content": "more\n", "idempotency_key": "k2" });
+        for (tool, call) in [("file_create", made), ("file_append", changed)] {
+            server.done(tool, call.clone());
+            server.done("undo", json!({}));
+            let refused = server.refused(tool, call);
+            assert_eq!(refused.kind(), ReasonKind::AlreadyMade, "{tool}");
+            assert!(refused.to_string().contains("undone since"), "{refused}");
+        }
+        assert_eq!(server.text("c.md"), "three\n");
     }
 
     #[test]

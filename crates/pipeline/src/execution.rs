@@ -81,6 +81,8 @@ pub(crate) struct Execution<'a> {
     pub(crate) late_saves: Vec<LateSave>,
     /// The notice about blocks that lose their ids.
     pub(crate) lost_blocks: Option<String>,
+    /// The notice about links that a new file takes over.
+    pub(crate) taken_links: Option<String>,
     /// The notice about notes that do not fit their schemas any more.
     pub(crate) shape_notice: Option<String>,
     /// Notes that were written beside the change, as the owner wants.
@@ -226,6 +228,7 @@ impl<'a> Execution<'a> {
             turn: None,
             late_saves: Vec::new(),
             lost_blocks: None,
+            taken_links: None,
             shape_notice: None,
             kept_up: Vec::new(),
             walked: None,
@@ -343,6 +346,7 @@ impl<'a> Execution<'a> {
             notices.push(format!("Arguments repaired: {}.", self.repairs.join("; ")));
         }
         notices.extend(self.lost_blocks.clone());
+        notices.extend(self.taken_links.clone());
         notices.extend(self.shape_notice.clone());
         notices.extend(self.recipe_notice.clone());
         if !self.kept_up.is_empty() {

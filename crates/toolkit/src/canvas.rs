@@ -8,7 +8,7 @@ use lapidary_vault::VaultPath;
 /// The ending of canvases.
 pub const CANVAS: &str = ".canvas";
 
-/// The fewest letters of an id that are shown.
+/// The fewest letters of an id that are shown, and that name it: fewer fit by chance.
 const FEWEST: usize = 4;
 /// As many as Obsidian gives an id.
 const ID_DIGITS: usize = 16;
@@ -67,6 +67,9 @@ pub fn find(
     let place = |(list, index, _): (CanvasList, usize, &CanvasItem)| (list, index);
     // A whole id always wins, even if it is the beginning of another one.
     let exact: Vec<_> = all().filter(|(.., item)| item.id() == given).map(place).collect();
+    if exact.is_empty() && given.chars().count() < FEWEST {
+        return refused(format!("must be a whole id, or at least {FEWEST} letters of it; `canvas_read` shows them"));
+    }
     let found = if exact.is_empty() {
         all().filter(|(.., item)| item.id().starts_with(given)).map(place).collect()
     } else {

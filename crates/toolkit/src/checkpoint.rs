@@ -1,10 +1,15 @@
 //! Finding checkpoints and their files.
 
+use std::collections::BTreeMap;
+
+use lapidary_note::ContentHash;
 use lapidary_operation::{Context, Reason, clipped};
 use lapidary_vault::{
     Checkpoint, CheckpointError, VaultPath, View,
     store::{CheckpointKind, EntryRecord},
 };
+
+use crate::reading;
 
 /// The checkpoint that a caller refers to.
 pub fn find(view: &View, given: &str) -> Result<Checkpoint, Reason> {
@@ -17,6 +22,21 @@ pub fn refusal(given: &str, error: CheckpointError) -> Reason {
         CheckpointError::Ambiguous { ids } => Reason::CheckpointAmbiguous { given: clipped(given), ids },
         CheckpointError::Ledger(_) => Reason::no_state(),
     }
+}
+
+/// Whether every file of a change is back in the state before it. False if that is not known.
+pub fn is_reverted(view: &View, id: &str) -> bool {
+    let Ok(found) = find(view, id) else { return false };
+    // A file may be left by one and taken by another in one change: then only the first state counts.
+    let mut before: BTreeMap<&VaultPath, (Option<ContentHash>, Option<ContentHash>)> = BTreeMap::new();
+    for EntryRecord { path, before: was, after, .. } in &found.entries {
+        before.entry(path).and_modify(|(_, last)| *last = *after).or_insert((*was, *after));
+    }
+    let changed: Vec<_> = before.into_iter().filter(|(_, (was, after))| was != after).collect();
+    let is_back = |path: &VaultPath, was: Option<ContentHash>| {
+        reading::read_if_there(view, path).is_ok_and(|now| now.map(|file| file.hash()) == was)
+    };
+    !changed.is_empty() && changed.into_iter().all(|(path, (was, _))| is_back(path, was))
 }
 
 /// Its files, each once: a moved one is listed under its old path.

@@ -2,7 +2,7 @@
 
 use lapidary_operation::{Reason, clipped, quote::quoted_path};
 use lapidary_query::nearest;
-use lapidary_vault::{PathError, ReadError, VaultPath, View, VisibleFiles};
+use lapidary_vault::{PathError, ReadError, VaultPath, View, VisibleFiles, links::folded_name};
 
 /// What is at a path where a caller expects a folder. Entries that it may not see are treated as missing.
 pub enum FolderTarget {
@@ -66,6 +66,11 @@ impl FolderTarget {
 /// The folder that a missing path probably means: one with a similar spelling, or with its name elsewhere.
 pub fn near(files: &VisibleFiles, path: &VaultPath) -> Option<VaultPath> {
     let folders = || files.folders_below(None);
+    // The same in another case, however many letters that makes.
+    let folded = folded_name(path.as_str());
+    if let Some(same) = folders().find(|folder| folded_name(folder.as_str()) == folded) {
+        return Some(same.clone());
+    }
     // Near as a path first: a typo in one of its folders is more likely than a move.
     let as_path = nearest(path.as_str(), folders().map(VaultPath::as_str));
     as_path.and_then(|meant| VaultPath::parse(meant).ok()).or_else(|| {

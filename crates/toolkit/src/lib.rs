@@ -64,6 +64,7 @@ pub mod schema;
 pub mod section;
 pub mod sources;
 pub mod tags;
+pub mod taken_links;
 pub mod target;
 pub mod task_days;
 pub mod task_edit;

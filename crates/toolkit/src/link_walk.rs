@@ -29,6 +29,22 @@ pub enum WalkDirection {
 }
 
 impl WalkDirection {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Out => "out",
+            Self::In => "in",
+            Self::Both => "both",
+        }
+    }
+
+    pub fn arrow(self) -> char {
+        match self {
+            Self::Out => '→',
+            Self::In => '←',
+            Self::Both => '↔',
+        }
+    }
+
     fn follows(self, other: Self) -> bool {
         self == other || self == Self::Both
     }
@@ -70,7 +86,29 @@ pub struct ReachedNote<'n> {
     pub weight: f64,
     /// The note before it on the likeliest way.
     pub via: &'n VaultPath,
+    /// Whose links connect it with the start, if it is one link away.
+    pub direction: Option<WalkDirection>,
     share: f64,
+    /// How many links connect it with the start, and how many notes it is linked with: what tells direct neighbours
+    /// apart, which a random walk reaches alike.
+    closeness: (usize, usize),
+}
+
+/// How many links two notes have to each other.
+#[derive(Clone, Copy, Default)]
+struct LinkCounts {
+    out: usize,
+    back: usize,
+}
+
+impl LinkCounts {
+    fn direction(self) -> WalkDirection {
+        match (self.out, self.back) {
+            (_, 0) => WalkDirection::Out,
+            (0, _) => WalkDirection::In,
+            _ => WalkDirection::Both,
+        }
+    }
 }
 
 /// What a walk found, nearest first and by weight.
@@ -82,6 +120,8 @@ pub struct WalkedNotes<'n> {
 
 /// More notes around one say nothing about it.
 const MOST_REACHED: usize = 20_000;
+/// With more neighbours, how well each is connected is not counted.
+const MOST_COUNTED: usize = 500;
 /// What a link counts that is followed.
 const LINK_STEPS: usize = 16;
 
@@ -135,6 +175,37 @@ impl<'n> LinkWalk<'n> {
         })
     }
 
+    /// How many links a note has to and from each other.
+    fn counts(&self, path: &'n VaultPath) -> HashMap<&'n VaultPath, LinkCounts> {
+        let mut counts: HashMap<&VaultPath, LinkCounts> = HashMap::new();
+        match self.on_canvas.get(path) {
+            Some(targets) => targets.iter().for_each(|target| counts.entry(target).or_default().out += 1),
+            None => self.targets(path).for_each(|target| counts.entry(target).or_default().out += 1),
+        }
+        let links = self.notes.backlinks(path).into_iter().map(|backlink| backlink.source);
+        let cards = self.canvases_with.get(path).into_iter().flatten().copied();
+        links.chain(cards).for_each(|source| counts.entry(source).or_default().back += 1);
+        counts
+    }
+
+    /// Tells direct neighbours apart.
+    fn rank_direct(
+        &self,
+        context: &Context<'_>,
+        start: &'n VaultPath,
+        ring: &mut BTreeMap<&'n VaultPath, ReachedNote<'n>>,
+    ) -> Result<(), Reason> {
+        let (counts, is_counted) = (self.counts(start), ring.len() <= MOST_COUNTED);
+        for (path, reached) in ring {
+            context.check()?;
+            let links = counts.get(path).copied().unwrap_or_default();
+            let degree = if is_counted { self.beside(path, WalkDirection::Both).len() } else { 0 };
+            reached.direction = Some(links.direction());
+            reached.closeness = (links.out + links.back, degree);
+        }
+        Ok(())
+    }
+
     /// All notes within a number of links of one, without itself.
     pub fn around(
         &self,
@@ -155,7 +226,7 @@ impl<'n> LinkWalk<'n> {
                 let share = weight / f64::from(u32::try_from(beside.len()).unwrap_or(u32::MAX).max(1));
                 for path in beside.into_iter().filter(|path| !seen.contains(path)) {
                     count_steps(LINK_STEPS);
-                    let new = ReachedNote { path, hops, weight: 0.0, via, share };
+                    let new = ReachedNote { path, hops, weight: 0.0, via, direction: None, share, closeness: (0, 0) };
                     let known = next.entry(path).or_insert(new);
                     known.weight += share;
                     // The way with the largest share is the one that is named.
@@ -169,6 +240,9 @@ impl<'n> LinkWalk<'n> {
                     break;
                 }
             }
+            if hops == 1 {
+                self.rank_direct(context, start, &mut next)?;
+            }
             seen.extend(next.keys());
             ring = next.values().map(|reached| (reached.path, reached.weight)).collect();
             walked.reached.extend(next.into_values());
@@ -177,7 +251,10 @@ impl<'n> LinkWalk<'n> {
             }
         }
         // Stable, so equals stay in path order.
-        walked.reached.sort_by(|one, other| one.hops.cmp(&other.hops).then(other.weight.total_cmp(&one.weight)));
+        walked.reached.sort_by(|one, other| {
+            let by_weight = || other.weight.total_cmp(&one.weight);
+            one.hops.cmp(&other.hops).then_with(by_weight).then_with(|| other.closeness.cmp(&one.closeness))
+        });
         Ok(walked)
     }
 

@@ -92,7 +92,15 @@ impl SourceDraft {
     pub fn free_path(&self, context: &Context<'_>, view: &View) -> Result<Option<VaultPath>, Reason> {
         let title = self.title.as_deref().map(free_name::cleaned).filter(|title| !title.is_empty());
         let stem = title.unwrap_or_else(|| format!("Source {}", context.now.date()));
-        free_name::free_path(context, view, context.owner.sources.as_ref(), &stem, "md")
+        let folder = context.owner.sources.as_ref();
+        // A note of this name keeps the links to it. One in the folder itself is avoided with a number.
+        let is_elsewhere = |other: &&VaultPath| other.folder().as_ref() != folder;
+        let named = format!("{stem}.md");
+        let stem = match index::files(context, view)?.meant_by(&named).iter().any(is_elsewhere) {
+            true => format!("{stem} (source)"),
+            false => stem,
+        };
+        free_name::free_path(context, view, folder, &stem, "md")
     }
 
     /// A note with the properties of a source. A text that came with others keeps them, and its own status unless another

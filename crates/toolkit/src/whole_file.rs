@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::{
-    hash,
+    hash, index,
     naming::{self, NamedFile},
     note_edit::NoteWritten,
     pending_edit::PendingEdit,
@@ -59,7 +59,7 @@ impl WholeFileEdit {
         let before = reading::read_if_there(view, &path)?;
         match &before {
             Some(there) if !replaces => {
-                return Err(Reason::DestinationExists { path, current: there.hash(), wanted: NameWanted::New });
+                return Err(Reason::DestinationExists { path, current: there.hash(), wanted: NameWanted::Whole });
             }
             Some(_) => {}
             // A new name must not differ from another in case alone.
@@ -96,11 +96,47 @@ impl WholeFileEdit {
     }
 }
 
-/// Refuses a path without the ending of its kind.
+/// Refuses a path of a new file without the ending of its kind.
 pub fn check_ending(tool: &str, path: &VaultPath, ending: &'static str) -> Result<(), Reason> {
-    if path.name().to_lowercase().ends_with(ending) && path.name().len() > ending.len() {
+    if has_ending(path, ending) {
         return Ok(());
     }
-    let problem = format!("must end in `{ending}`");
-    Err(Reason::misspelt_argument(tool, "path", Prose::ours(problem), format!("{path}{ending}")))
+    let meant = with_ending(path, ending);
+    Err(Reason::misspelt_argument(tool, "path", Prose::ours(format!("must end in `{ending}`")), meant))
+}
+
+/// Refuses an existing file of another kind. Another path is only suggested if there is such a file.
+pub fn check_kind(
+    tool: &str,
+    context: &Context<'_>,
+    view: &View,
+    path: &VaultPath,
+    ending: &'static str,
+) -> Result<(), Reason> {
+    if has_ending(path, ending) {
+        return Ok(());
+    }
+    let problem = Prose::ours(format!("must end in `{ending}`"));
+    let meant = with_ending(path, ending);
+    let is_there = match VaultPath::parse(&meant) {
+        Ok(meant) => index::files(context, view)?.find(&meant).is_some(),
+        Err(_) => false,
+    };
+    Err(match is_there {
+        true => Reason::misspelt_argument(tool, "path", problem, meant),
+        false => Reason::bad_argument(tool, "path", problem),
+    })
+}
+
+fn has_ending(path: &VaultPath, ending: &str) -> bool {
+    path.name().to_lowercase().ends_with(ending) && path.name().len() > ending.len()
+}
+
+/// With this ending instead of another that files of a vault have.
+fn with_ending(path: &VaultPath, ending: &str) -> String {
+    let stem = ["md", "canvas", "excalidraw", "base", "json"]
+        .iter()
+        .find_map(|other| path.as_str().strip_suffix(other)?.strip_suffix('.'))
+        .filter(|stem| !stem.is_empty() && !stem.ends_with('/'));
+    format!("{}{ending}", stem.unwrap_or(path.as_str()))
 }

@@ -32,7 +32,7 @@ pub use lapidary_operation::{
     WebHit, WebRequests, WireFamily, bug, catch_panic, check_arguments, clip_diff, clipped, fence, install_panic_hook,
     is_of_name, json_text, quote, refusal_data, render_answer, render_change, render_dry_run, render_refusal, uri,
 };
-pub use lapidary_toolkit::{lost_blocks, naming::is_bare_name, recipes, schema, upkeep};
+pub use lapidary_toolkit::{checkpoint, lost_blocks, naming::is_bare_name, recipes, schema, taken_links, upkeep};
 pub use operations::{
     CheckSubscriptions, CompletePath, CompletePrompt, ExportCheckpoints, FillPrompt, FindGuide, FindOpenNote,
     FindPeriodic, FindPlace, FindSkill, LegacyPatch, ListPrompts, ListSkills, NameNotes, PlainSearch, ReadGuides,

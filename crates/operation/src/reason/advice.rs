@@ -133,6 +133,10 @@ pub(super) fn reply_too_large(offered: &OfferedTools<'_>) -> String {
 }
 
 pub(super) fn make_note(path: Quoted<'_>, offered: &OfferedTools<'_>) -> String {
+    // The tool that is about such notes makes them itself.
+    if offered.takes("offset") && offered.takes("create") {
+        return format!("It would be {path}. With `content` or `create: true` it is made from its template.");
+    }
     // Appending makes it from the vault's template, which writing it would leave out.
     if offered.has("obsidian_append_to_note") {
         return format!(
@@ -192,6 +196,35 @@ pub(super) fn destination_exists(current: &ContentHash, offered: &OfferedTools<'
         .has("file_replace")
         .then(|| format!("to replace all of it, use `file_replace` with `expected_content_hash` {current}"));
     either([part, whole], "Choose another path.")
+}
+
+/// The same for a file that only the tool of the call writes.
+pub(super) fn whole_file_exists(current: &ContentHash, offered: &OfferedTools<'_>) -> String {
+    match offered.takes("overwrite") {
+        true => format!(
+            "Choose another path, or replace it: repeat the call with `overwrite: true` and `expectedHash` {}.",
+            current.short()
+        ),
+        false => "Choose another path.".to_owned(),
+    }
+}
+
+/// For a file that another tool reads.
+pub(super) fn unsupported(path: &str, supported: &str, offered: &OfferedTools<'_>) -> String {
+    let ending = path.rsplit_once('.').map_or("", |(_, ending)| ending);
+    let (kind, tools): (&str, &[&str]) = match &*ending.to_ascii_lowercase() {
+        "md" => ("a note", &["obsidian_get_note", "file_read"]),
+        "canvas" => ("a canvas", &["canvas_read"]),
+        "base" => ("a base", &["query"]),
+        _ => ("", &[]),
+    };
+    match offered.first(tools) {
+        Some(tool) => format!("It is {kind}: use `{tool}`."),
+        None => format!(
+            "Supported are {supported}. The client can show the file to the user as the resource `{}`.",
+            of_path(path)
+        ),
+    }
 }
 
 /// The available alternatives, as one sentence.

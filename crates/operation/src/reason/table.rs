@@ -267,7 +267,7 @@ reasons! { |offered|
         kind: ReasonKind::AttachmentUnsupported,
         message: format!("{path} is of a kind that cannot be shown."),
         data: json!({ "path": path.as_str(), "supported": supported, "resource": of_file(path) }),
-        hint: format!("Supported are {supported}. The client can show the file to the user as the resource `{}`.", of_path(path.raw())),
+        hint: advice::unsupported(path.raw(), supported, offered),
     }
     AttachmentUnreadable { path: VaultPath, fault: DecodeFault } => {
         kinds: [AttachmentUnreadable("attachment_unreadable", -32007, "PARSE_ERROR", "The file cannot be decoded, or not within the limits; `fault` says which.")],
@@ -438,6 +438,8 @@ reasons! { |offered|
         data: json!({ "path": path.as_str() }),
         hint: match wanted {
             NameWanted::New => advice::destination_exists(current, offered),
+            NameWanted::Whole => advice::whole_file_exists(current, offered),
+            NameWanted::Unpacked => "Nothing was changed. Choose another folder.".to_owned(),
             NameWanted::Moved => advice::on_conflict(offered).to_owned(),
             NameWanted::Back => format!("Nothing was changed. Another file has this name now; move {path} away first."),
         },
@@ -759,11 +761,11 @@ reasons! { |offered|
         kinds: [UnexpectedChange("unexpected_change", -32002, "STALE_PRECONDITION", "The change concerns other files than `expect` says. Nothing was changed.")],
         kind: ReasonKind::UnexpectedChange,
         message: match least {
-            Some(_) => format!("The change concerns {}, not {most}. Nothing was changed.", counted(*count, "file")),
-            None => format!("The change concerns {}, more than {most}. Nothing was changed.", counted(*count, "file")),
+            Some(_) => format!("The change concerns {}, not {most}{}. Nothing was changed.", counted(*count, "file"), words::first_paths(&paths, *count)),
+            None => format!("The change concerns {}, more than {most}{}. Nothing was changed.", counted(*count, "file"), words::first_paths(&paths, *count)),
         },
         data: json!({ "notes": count, "paths": strings(paths), "left_out": Some(count - paths.len().min(*count)).filter(|left| *left > 0) }),
-        hint: "Check the list of files. Narrow the call, or send it with an `expect` that fits.",
+        hint: "Narrow the call, or send it with an `expect` that fits.",
     }
     KeyReused { key: String } => {
         kinds: [KeyReused("key_reused", -32002, "STALE_PRECONDITION", "The key belongs to an earlier call with other arguments.")],
@@ -772,12 +774,18 @@ reasons! { |offered|
         data: json!({ "key": key }),
         hint: "Use a new `idempotency_key` for each change, and the same one only to send a call again.",
     }
-    AlreadyMade { checkpoint: Option<String> } => {
-        kinds: [AlreadyMade("already_made", -32002, "STALE_PRECONDITION", "The call with this key was made before, and its answer is not known any more.")],
+    AlreadyMade { checkpoint: Option<String>, undone: bool } => {
+        kinds: [AlreadyMade("already_made", -32002, "STALE_PRECONDITION", "The call with this key was made before, and its answer is not known any more or its change was undone since.")],
         kind: ReasonKind::AlreadyMade,
-        message: "This call was made before; it is not repeated.",
-        data: json!({ "checkpoint": checkpoint }),
-        hint: "Read the files again to see the result.",
+        message: match undone {
+            true => "This call was made before, and its change was undone since; it is not repeated.",
+            false => "This call was made before; it is not repeated.",
+        },
+        data: json!({ "checkpoint": checkpoint, "undone": undone.then_some(true) }),
+        hint: match undone {
+            true => "To make the change again, send another `idempotency_key`.",
+            false => "Read the files again to see the result.",
+        },
     }
     TaskMissing { path: VaultPath, wanted: String, tasks: Vec<TaskCandidate>, total: usize } => {
         kinds: [TaskMissing("task_missing", -32001, "NOT_FOUND", "The note has no task with this line, id or text.")],

@@ -46,6 +46,20 @@ pub(super) fn shape_problems(problems: &[&ShapeProblem]) -> String {
     said.join("; ")
 }
 
+/// How many files a sentence names; the data has more of them.
+const NAMED_FILES: usize = 10;
+
+/// The first files of a change, after a number of them; nothing if none may be shown.
+pub(super) fn first_paths(paths: &[Quoted<'_>], count: usize) -> String {
+    let shown: Vec<String> = paths.iter().take(NAMED_FILES).map(Quoted::to_string).collect();
+    let more = count.saturating_sub(shown.len());
+    match (shown.is_empty(), more) {
+        (true, _) => String::new(),
+        (false, 0) => format!(": {}", shown.join(", ")),
+        (false, more) => format!(": {} and {more} more", shown.join(", ")),
+    }
+}
+
 pub(super) fn why_off(off: &OffReason) -> &'static str {
     match off {
         OffReason::ReadOnly => ": the server is in read-only mode",

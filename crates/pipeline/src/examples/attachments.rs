@@ -113,7 +113,8 @@ fn the_limits_of_files_and_changes_hold_for_what_is_unpacked() {
     assert!(whole.len() < 150_000 && text.len() > 150_000);
     add(&server, "a.zip", &whole);
     let refused = server.refused("zip_extract", json!({ "path": "a.zip", "folder": "Into" }));
-    assert_eq!(refused.kind(), ReasonKind::BudgetExceeded);
+    assert_eq!(refused.kind(), ReasonKind::ArchiveRefused);
+    assert!(refused.to_string().contains("LAPIDARY_MAX_FILE_BYTES"), "{refused}");
 }
 
 #[test]

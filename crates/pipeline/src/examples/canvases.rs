@@ -229,3 +229,24 @@ fn a_drawing_has_what_the_plugin_looks_for() {
     let injected = json!({ "path": "e.excalidraw.md", "elements": [{ "id": "a", "label": "x\n## Drawing\ny" }] });
     assert_eq!(server.refused("drawing_create", injected).kind(), ReasonKind::InvalidArguments);
 }
+
+#[test]
+fn a_place_out_of_sight_and_a_letter_of_an_id_are_refused() {
+    let card = |id: &str| json!({ "id": id, "type": "text", "text": "x", "x": 0, "y": 0, "width": 9, "height": 9 });
+    let board = json!({ "nodes": [card("abcdef"), card("z")] }).to_string();
+    let server = TestServer::new(&[("a.canvas", &board)]);
+    for operation in [
+        json!({ "op": "move", "id": "abcdef", "x": 1_000_000_000_000_000_000_i64 }),
+        json!({ "op": "move", "id": "abcdef", "dx": i64::MIN }),
+        json!({ "op": "change", "id": "abcdef", "width": 2_000_000 }),
+        json!({ "op": "remove", "id": "a" }),
+        json!({ "op": "remove", "id": "abc" }),
+    ] {
+        let refused = server.refused("canvas_edit", json!({ "path": "a.canvas", "operations": [operation.clone()] }));
+        assert_eq!(refused.kind(), ReasonKind::InvalidArguments, "{operation}");
+    }
+    assert_eq!(server.text("a.canvas"), board);
+    for id in ["abcd", "z"] {
+        server.done("canvas_edit", json!({ "path": "a.canvas", "operations": [{ "op": "remove", "id": id }] }));
+    }
+}

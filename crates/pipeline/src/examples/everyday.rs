@@ -497,3 +497,57 @@ fn a_missing_folder_is_answered_with_the_nearest() {
         assert!(notice.contains(&format!("Did you mean `{meant}`?")), "{given}: {notice}");
     }
 }
+
+#[test]
+fn tasks_are_found_however_accents_are_stored() {
+    // Decomposed, as macOS stores names.
+    let server = TestServer::new(&[("e\u{301}te\u{301}.md", "- [ ] Acheter du cafe\u{301}\n")]);
+    let listed = server.done("tasks_list", json!({ "path": "\u{e9}t\u{e9}.md", "text": "caf\u{e9}" }));
+    assert_eq!(listed["total"], 1, "{listed:#}");
+    let ticked = json!({ "file": "\u{e9}t\u{e9}.md", "text": "Acheter du caf\u{e9}", "status": "-" });
+    assert_eq!(server.done("task_update", ticked)["task"]["line"], 1);
+}
+
+#[test]
+fn a_box_holds_no_bracket_and_no_end_of_line() {
+    let server = TestServer::new(&[("a.md", "- [ ] x\n")]);
+    for status in ["]", "[", "\u{2028}", "\n", "\u{7}"] {
+        let refused = server.refused("task_update", json!({ "file": "a.md", "line": 1, "status": status }));
+        assert_eq!(refused.kind(), ReasonKind::InvalidArguments, "{status:?}");
+    }
+    assert_eq!(server.text("a.md"), "- [ ] x\n");
+}
+
+#[test]
+fn hints_name_what_the_called_tool_takes() {
+    let server = TestServer::new(&[
+        (".obsidian/daily-notes.json", "{}"),
+        ("Roof.md", "x\n"),
+        ("House.md", "x\n"),
+        ("House.canvas", "{}"),
+        ("Projects/House/a.md", "x\n"),
+    ]);
+    for (tool, call, hint) in [
+        ("daily_note", json!({}), "With `content` or `create: true` it is made"),
+        ("canvas_read", json!({ "path": "House.md" }), "Did you mean `House.canvas`?"),
+        ("canvas_generate", json!({ "path": "x.md", "notes": ["Roof"] }), "Did you mean `x.canvas`?"),
+        ("canvas_generate", json!({ "path": "House.canvas", "notes": ["Roof"] }), "`overwrite: true`"),
+        (
+            "drawing_create",
+            json!({ "path": "d2.md", "elements": [{ "id": "a", "label": "A" }] }),
+            "Did you mean `d2.excalidraw.md`?",
+        ),
+        ("attachment_read", json!({ "path": "Roof.md" }), "It is a note: use `obsidian_get_note`."),
+        ("attachment_read", json!({ "path": "House.canvas" }), "It is a canvas: use `canvas_read`."),
+        ("obsidian_list_notes", json!({ "path": "projects/house" }), "Did you mean `Projects/House`?"),
+    ] {
+        let call_text = format!("{tool} {call}");
+        let principal = server.principal();
+        let answer = server.call_as(&principal, tool, call);
+        let rendered = answer.rendered().unwrap();
+        let text = rendered.text().join("\n");
+        assert!(text.contains(hint), "{call_text}: {text}");
+    }
+    let unknown = server.refused("canvas_read", json!({ "path": "Roof.md" })).to_string();
+    assert!(!unknown.contains("Roof.canvas"), "{unknown}");
+}

@@ -200,3 +200,31 @@ fn findings_come_in_pages() {
     }
     assert_eq!(seen, files.iter().map(|(path, _)| (*path).to_owned()).collect::<Vec<_>>());
 }
+
+#[test]
+fn a_tie_of_kinds_is_a_choice() {
+    let number = "---\nrating: 1\n---\n";
+    let text = "---\nrating: \"2\"\n---\n";
+    let server = TestServer::new(&[("a.md", number), ("b.md", number), ("c.md", text), ("d.md", text)]);
+    let finding = server.done("vault_health_check", json!({ "kind": "property_types" }))["findings"][0].clone();
+    assert_eq!(finding.get("fix"), None, "{finding:#}");
+    assert_eq!(finding["byHand"], "no kind has a majority: choose one");
+}
+
+#[test]
+fn the_text_of_a_finding_names_its_notes() {
+    let rated = |value: &str| format!("---\nrating: {value}\naliases: [Stone]\n---\n");
+    let (number, text) = (rated("1"), rated("x"));
+    let server = TestServer::new(&[("Deep/a.md", &number), ("a.md", &number), ("b.md", &number), ("c.md", &text)]);
+    for (kind, named) in [
+        ("duplicate_name", "(`Deep/a.md`, `a.md`)"),
+        ("duplicate_alias", "(`Deep/a.md`, `a.md`, `b.md`, `c.md`)"),
+        ("property_types", "(`c.md`)"),
+    ] {
+        let principal = server.principal();
+        let call = server.call_as(&principal, "vault_health_check", json!({ "kind": kind }));
+        let rendered = call.rendered().unwrap();
+        let text = rendered.text().join("\n");
+        assert!(text.contains(named), "{kind}: {text}");
+    }
+}

@@ -1,5 +1,6 @@
 //! What makes two sources the same.
 
+use lapidary_tools::ReasonKind;
 use serde_json::{Value, json};
 
 use crate::testing::{TestServer, TestSetup};
@@ -41,5 +42,22 @@ fn links_to_anchors_lead_to_the_new_note() {
     let server = TestSetup::default().serve(&[("Slate.md", "Another.\n")]);
     let given = json!({ "text": "Grey.\n", "title": "Slate", "anchors": [{ "quote": "Grey" }] });
     let kept = ingested(&server, given);
-    assert_eq!(kept["anchors"], json!([format!("[[{}#^q1]]", kept["path"].as_str().unwrap().trim_end_matches(".md"))]));
+    // The links to the other note stay its own.
+    assert_eq!(kept["path"], "Sources/Slate (source).md");
+    assert_eq!(kept["anchors"], json!(["[[Slate (source)#^q1]]"]));
+}
+
+#[test]
+fn a_date_is_a_date_and_a_status_is_one_line() {
+    let server = TestSetup::default().serve(&[]);
+    for wrong in
+        [json!({ "published": "not a date" }), json!({ "published": "2026-13" }), json!({ "status": "a\nb: c" })]
+    {
+        let mut given = json!({ "text": "Grey.\n" });
+        given.as_object_mut().unwrap().extend(wrong.as_object().unwrap().clone());
+        assert_eq!(server.refused("source_ingest", given).kind(), ReasonKind::InvalidArguments, "{wrong}");
+    }
+    for (number, right) in ["2026", "2026-04", "2026-04-15", "2026-04-15T10:00:00Z"].into_iter().enumerate() {
+        ingested(&server, json!({ "text": format!("Grey {number}.\n"), "published": right }));
+    }
 }

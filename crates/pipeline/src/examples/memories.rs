@@ -68,3 +68,27 @@ fn an_approval_rule_about_a_folder_holds_for_memories_in_it() {
     assert_eq!(refused.kind(), ReasonKind::DeniedByRule, "{refused}");
     assert_eq!(server.text("Memory/Anna.md"), NOTES[0].1);
 }
+
+#[test]
+fn a_subject_that_has_a_note_is_remembered_beside_it() {
+    let notes = [("People/Ruth.md", "x\n"), ("a.md", "[[Ruth]]\n")];
+    let server = TestServer::new(&notes);
+    let saved = server.done("memory_save", about("ruth", "Calls on Mondays."));
+    assert_eq!((&saved["path"], saved.get("notice")), (&json!("Memory/ruth (memory).md"), None));
+    let again = server.done("memory_save", about("Ruth", "Likes tea."));
+    assert_eq!((&again["path"], &again["created"]), (&json!("Memory/ruth (memory).md"), &json!(false)));
+    assert_eq!(server.done("memory_recall", json!({ "query": "Ruth" }))["total"], 2);
+    let links = server.done("links_get", json!({ "file": "People/Ruth.md" }));
+    assert!(links.to_string().contains("Memory/ruth (memory).md"), "{links:#}");
+    // Hidden from this caller, so nothing may tell that it is there.
+    let saved = saved_as(&TestServer::new(&notes), granted(&["Memory"]), &about("Ruth", "Calls."));
+    assert_eq!(saved["path"], "Memory/Ruth.md");
+}
+
+#[test]
+fn the_name_of_a_file_is_the_name_of_its_subject_and_a_text_has_an_end() {
+    let server = TestServer::new(NOTES);
+    assert_eq!(server.done("memory_save", about("Anna.md", "Calls."))["path"], "Memory/Anna.md");
+    let long = server.refused("memory_save", about("Anna", &"x".repeat(4_001)));
+    assert_eq!(long.kind(), ReasonKind::InvalidArguments);
+}

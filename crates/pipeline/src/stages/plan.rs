@@ -113,13 +113,16 @@ fn plan_tool<'a>(execution: &mut Execution<'a>, entry: &'a CatalogueEntry) -> Re
         }
     };
     let tools: Vec<&ToolSpec> = std::iter::once(&entry.spec).chain(specs.iter().copied()).collect();
-    execution.lost_blocks = match (&view, judge::on_showing(execution, &tools)) {
-        (Some(view), RuleDecision::Allow) => lost_blocks(&context, view, &change.changes)?,
-        // Ids and links are content of notes.
-        _ => None,
-    };
+    let restores = tools.iter().any(|tool| tool.restores != RestoreReach::Nothing);
+    // Ids and links are content of notes.
+    let may_show = judge::on_showing(execution, &tools) == RuleDecision::Allow;
+    let shown = view.as_ref().filter(|_| may_show);
+    execution.lost_blocks = shown.map_or(Ok(None), |view| lost_blocks(&context, view, &change.changes))?;
+    // A file that comes back takes only what was its own.
+    let shown = shown.filter(|_| !restores);
+    execution.taken_links = shown.map_or(Ok(None), |view| taken_links(&context, view, &change.changes))?;
     // Going back is always possible, whatever the notes should look like by now.
-    if let Some(view) = view.as_ref().filter(|_| tools.iter().all(|tool| tool.restores == RestoreReach::Nothing)) {
+    if let Some(view) = view.as_ref().filter(|_| !restores) {
         execution.shape_notice = check_shape(execution, &context, view, &change.changes, &tools)?;
     }
     execution.plan = Some(with_proposal(execution, entry, change, specs)?);
@@ -172,6 +175,15 @@ fn lost_blocks(context: &Context<'_>, view: &View, changes: &ChangeSet) -> Resul
     lapidary_tools::lost_blocks::notice(context, view, changes).or_else(|reason| {
         context.check()?;
         tracing::warn!("the links to the blocks of a changed note could not be found: {:?}", reason.kind());
+        Ok(None)
+    })
+}
+
+/// The notice about links that lead to a new file from now on.
+fn taken_links(context: &Context<'_>, view: &View, changes: &ChangeSet) -> Result<Option<String>, Reason> {
+    lapidary_tools::taken_links::notice(context, view, changes).or_else(|reason| {
+        context.check()?;
+        tracing::warn!("the links to files of the same name could not be found: {:?}", reason.kind());
         Ok(None)
     })
 }
@@ -483,6 +495,23 @@ mod tests {
         let server = TestServer::new(&[("a.md", "one ^b1\n\ntwo\n")]);
         let done = server.done("lines_insert", json!({ "file": "a.md", "line": 2, "content": "more" }));
         assert_eq!(done["notice"], "No longer the id of a block: `^b1`.", "{done:#}");
+    }
+
+    #[test]
+    fn a_new_note_that_takes_over_links_of_another_says_so() {
+        let files: &[(&str, &str)] =
+            &[("People/Ruth.md", "x\n"), ("a.md", "[[Ruth]] and [[ruth|her]]\n"), ("b.md", "[[People/Ruth]]\n")];
+        let server = TestServer::new(files);
+        let done = server.done("file_create", json!({ "file": "Ruth.md", "content": "y [[Ruth]]\n" }));
+        let notice =
+            "`Ruth.md` takes over 2 links from `People/Ruth.md`, as both have one name; another name avoids that.";
+        assert_eq!(done["notice"], notice, "{done:#}");
+        let shown = server.done("file_create", json!({ "file": "Anna.md", "content": "y\n" }));
+        assert_eq!(shown.get("notice"), None, "{shown:#}");
+        // Links that lead to the existing note all the same.
+        let server = TestServer::new(&[("Ruth.md", "x\n"), ("a.md", "[[Ruth]]\n")]);
+        let done = server.done("file_create", json!({ "file": "Deep/Folder/Ruth.md", "content": "y\n" }));
+        assert_eq!(done.get("notice"), None, "{done:#}");
     }
 
     #[test]

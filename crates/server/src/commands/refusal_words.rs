@@ -1,6 +1,6 @@
 //! What a refusal says to the person at the command line. The hints of reasons are for models: they name tools and arguments.
 
-use lapidary_tools::{OfferedTools, Reason};
+use lapidary_tools::{OfferedTools, Reason, quote::quoted_path};
 
 use super::call::OwnerCalls;
 
@@ -30,6 +30,9 @@ pub(super) fn refusal_words(reason: &Reason, calls: OwnerCalls<'_>) -> String {
         Reason::Declined { .. } => return "nothing was changed".to_owned(),
         Reason::PathForbidden { .. } => {
             format!("{} shows what may be read and changed.", command("config show"))
+        }
+        Reason::PeriodicNotFound { path: Some(path), .. } => {
+            format!("It would be {}. Add a text or --create to make it.", quoted_path(path))
         }
         // The arguments are ours; to compare them with a schema does not help.
         Reason::InvalidArguments { .. } => String::new(),

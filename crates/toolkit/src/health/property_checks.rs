@@ -26,7 +26,10 @@ impl CheckedVault<'_, '_, '_> {
                 property.kinds().iter().map(|(kind, notes)| format!("{kind} in {}", counted(*notes, "note"))).collect();
             let says = format!("{} is {}", quoted(&property.name), kinds.join(", "));
             let paths: Vec<&VaultPath> = differing.iter().map(|(_, path)| *path).collect();
+            let of_usual = property.notes.get(&usual).map_or(0, Vec::len);
             let fix = match () {
+                // Empty values do not vote.
+                () if of_usual <= paths.len() => Err("no kind has a majority: choose one"),
                 // One value that cannot be converted would leave the property as mixed as before.
                 () if !paths.iter().all(|path| self.is_convertible(path, &key, usual)) => {
                     Err("not every value can be converted without losing something")

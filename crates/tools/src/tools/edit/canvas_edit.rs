@@ -67,7 +67,7 @@ impl WriteTool for CanvasEdit {
         let tool = Self::DECLARATION.name;
         let edit = WholeFileEdit::existing(tool, context, view, &input.file)?;
         // Before the file is read as JSON, so that the refusal names the ending and not a syntax error.
-        whole_file::check_ending(tool, edit.path(), CANVAS)?;
+        whole_file::check_kind(tool, context, view, edit.path(), CANVAS)?;
         let document = edit.document()?;
         let board = canvas::open(edit.path(), document.shown())?;
         let mut change = CanvasChange { tool, context, view, board };

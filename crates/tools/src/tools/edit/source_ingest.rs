@@ -133,6 +133,7 @@ impl WriteTool for SourceIngest {
 
     fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<ToolPlan<Output>, Reason> {
         let tool = Self::DECLARATION.name;
+        check_facts(&input)?;
         let (mut draft, file) = given_source(context, view, &input)?;
         let known = sources::all(context, view)?;
         if let Some((note, by)) = draft.known_as(&known) {
@@ -338,6 +339,28 @@ fn given_source(context: &Context<'_>, view: &View, input: &Input) -> Result<(So
         ..draft
     };
     Ok((draft, file))
+}
+
+/// The date is a year, a month, a day or a time, and the status one line.
+fn check_facts(input: &Input) -> Result<(), Reason> {
+    let bad = |at, problem| Err(Reason::bad_argument(SourceIngest::DECLARATION.name, at, problem));
+    if trimmed(input.published.as_deref()).is_some_and(|date| !is_date(&date)) {
+        return bad("published", "must be a date, written YYYY, YYYY-MM or YYYY-MM-DD");
+    }
+    match input.status.trim().is_empty() || input.status.chars().any(char::is_control) {
+        true => bad("status", "must be one line of text"),
+        false => Ok(()),
+    }
+}
+
+fn is_date(given: &str) -> bool {
+    let day = given.split_once(['T', ' ']).map_or(given, |(day, _)| day);
+    let day = match day.len() {
+        4 => format!("{day}-01-01"),
+        7 => format!("{day}-01"),
+        _ => day.to_owned(),
+    };
+    day.parse::<jiff::civil::Date>().is_ok()
 }
 
 fn first_heading(text: &str) -> Option<String> {

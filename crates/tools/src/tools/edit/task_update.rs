@@ -11,7 +11,7 @@ use lapidary_toolkit::{
     task_days::new_day,
     task_edit::{self, TaskChange, TaskEditError, TaskPlace},
 };
-use lapidary_vault::{VaultPath, View};
+use lapidary_vault::{VaultPath, View, links::folded_name};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -265,7 +265,8 @@ fn status(tool: &str, given: &str) -> Result<char, Reason> {
         // An empty box, however it is written.
         ("open" | "", ..) => ' ',
         ("cancelled", ..) => '-',
-        (_, Some(only), None) if !only.is_control() => only,
+        // A bracket would end the box, and no other line may begin in it.
+        (_, Some(only), None) if !only.is_control() && !"[]\u{2028}\u{2029}".contains(only) => only,
         _ => {
             return Err(Reason::bad_argument(tool, "status", "must be `done`, `open`, `cancelled`, or one character"));
         }
@@ -308,7 +309,7 @@ impl WantedTask {
         // A task that says exactly this is meant, even if others say it and more.
         if let Some(text) = &self.text {
             let says_it =
-                |task: &&&TaskPlace| task.text(document).description().to_lowercase() == text.trim().to_lowercase();
+                |task: &&&TaskPlace| folded_name(&task.text(document).description()) == folded_name(text.trim());
             // Only if it is one: two tasks with the same text cannot be told apart by it.
             if let [exact] = fitting.iter().filter(says_it).collect::<Vec<_>>()[..] {
                 fitting = vec![exact];
@@ -341,7 +342,8 @@ impl WantedTask {
             let id = id.trim().trim_start_matches('^');
             text.block_id() == Some(id) || text.value(TaskFieldKind::Id) == Some(id)
         };
-        let says = |wanted: &String| text.description().to_lowercase().contains(&wanted.trim().to_lowercase());
+        // Folded like names: accents may be composed or not.
+        let says = |wanted: &String| folded_name(&text.description()).contains(&*folded_name(wanted.trim()));
         self.line.is_none_or(|line| line == task.line)
             && self.id.as_ref().is_none_or(has_id)
             && self.text.as_ref().is_none_or(says)

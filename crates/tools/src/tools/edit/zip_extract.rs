@@ -87,7 +87,7 @@ impl WriteTool for ZipExtract {
         let tool = Self::DECLARATION.name;
         let folder = reading::parse_path(&input.folder)?;
         let NamedFile { path, file, .. } = naming::find(context, view, &input.path)?;
-        whole_file::check_ending(tool, &path, ".zip")?;
+        whole_file::check_kind(tool, context, view, &path, ".zip")?;
         // Read as a whole first: an archive with one bad entry changes nothing.
         let archive::ReadArchive { mut entries, left_out } = archive::read(context, &path, file.bytes())?;
         if input.strip_root {
@@ -115,7 +115,11 @@ impl WriteTool for ZipExtract {
             // Every folder above, for the check below.
             folders.extend(std::iter::successors(place.folder(), VaultPath::folder).map(|folder| folded(&folder)));
             if let Some(there) = reading::read_if_there(view, &place)? {
-                return Err(Reason::DestinationExists { path: place, current: there.hash(), wanted: NameWanted::New });
+                return Err(Reason::DestinationExists {
+                    path: place,
+                    current: there.hash(),
+                    wanted: NameWanted::Unpacked,
+                });
             }
             naming::check_new(context, view, &place, None)?;
             bytes += content.len();

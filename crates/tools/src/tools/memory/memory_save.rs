@@ -1,20 +1,24 @@
 //! Remembers something about a subject.
 
-use lapidary_note::Document;
+use lapidary_note::{Document, LinkForm, PropertyEdit, PropertyPath, YamlValue};
 use lapidary_operation::{
     Context, Declaration, Effect, Example, ExampleResult, PathRefusal, Reason, ReasonKind, ToolGroup, ToolPlan,
-    WireFamily, WriteTool, quote::quoted,
+    WireFamily, WriteTool, bug, quote::quoted,
 };
 use lapidary_toolkit::{
     appending::{self, AppendedText},
     hash, index,
+    link::NewLink,
     naming::title,
     note_edit::{NoteEdit, NoteWritten},
     patching::edit_refusal,
     reading,
     remembering::{self, MemoryEntry},
 };
-use lapidary_vault::{VaultPath, View, links::folded_name};
+use lapidary_vault::{
+    VaultPath, View,
+    links::{LinkFormat, folded_name},
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -39,6 +43,9 @@ pub(crate) struct Input {
     #[serde(default)]
     dry_run: bool,
 }
+
+/// As in the schema.
+const LONGEST_TEXT: usize = 4_000;
 
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -76,7 +83,10 @@ impl WriteTool for MemorySave {
         if input.text.trim().is_empty() {
             return Err(Reason::bad_argument(tool, "text", "must not be blank"));
         }
-        let path = note_of(context, view, &input.subject)?;
+        if input.text.chars().count() > LONGEST_TEXT {
+            return Err(Reason::bad_argument(tool, "text", "must have at most 4000 characters"));
+        }
+        let SubjectNote { path, namesake } = note_of(context, view, &input.subject)?;
         let edit = NoteEdit::at(tool, context, view, path, input.expected_hash.as_deref(), input.dry_run)?;
         // Asked here, too: a call that would change nothing is not judged by its changes.
         if let Err(denied) = view.may_write(edit.path()) {
@@ -91,7 +101,11 @@ impl WriteTool for MemorySave {
             // Unchanged, so that the call succeeds without a new version.
             Some(document) if known_line.is_some() => document.content().clone(),
             Some(document) => added(edit.path(), document, &item)?.content().clone(),
-            None => format!("{item}\n").into(),
+            None => {
+                let about =
+                    namesake.as_ref().map(|namesake| about(context, view, namesake, edit.path())).transpose()?;
+                format!("{}{item}\n", about.flatten().unwrap_or_default()).into()
+            }
         };
         let created = document.is_none();
         Ok(edit.plan(content, |path, written| Output { path: path.to_string(), created, known_line, written }))
@@ -133,6 +147,17 @@ impl WriteTool for MemorySave {
                 after: ANNA,
             },
             Example {
+                says: "A subject with a note elsewhere, whose links stay its own",
+                before: &[("People/Ruth.md", "Roofer.\n"), ("Plan.md", "[[Ruth]]\n")],
+                input: json!({ "subject": "Ruth", "text": "Calls on Mondays." }),
+                gives: ExampleResult::Including(json!({ "path": "Memory/Ruth (memory).md", "created": true })),
+                after: &[
+                    ("People/Ruth.md", "Roofer.\n"),
+                    ("Plan.md", "[[Ruth]]\n"),
+                    ("Memory/Ruth (memory).md", "---\nabout: \"[[Ruth]]\"\n---\n- 2026-04-15: Calls on Mondays.\n"),
+                ],
+            },
+            Example {
                 says: "A subject is a name, not a path",
                 before: &[],
                 input: json!({ "subject": "../Anna", "text": "x" }),
@@ -143,25 +168,47 @@ impl WriteTool for MemorySave {
     }
 }
 
+/// The note in which a subject is remembered.
+struct SubjectNote {
+    path: VaultPath,
+    /// Another note with the name of the subject. The new one has a longer name, or it would take over its links.
+    namesake: Option<VaultPath>,
+}
+
+impl SubjectNote {
+    fn existing(path: VaultPath) -> Self {
+        Self { path, namesake: None }
+    }
+}
+
+/// What follows the subject in the name of its note, if another note has the plain name.
+const MARK: &str = " (memory)";
+
 /// The note of a subject: an existing one with this name or alias in any case, or a new one.
-fn note_of(context: &Context<'_>, view: &View, subject: &str) -> Result<VaultPath, Reason> {
+fn note_of(context: &Context<'_>, view: &View, subject: &str) -> Result<SubjectNote, Reason> {
     let problem = |problem| Reason::bad_argument(MemorySave::DECLARATION.name, "subject", problem);
     let subject = subject.trim();
+    // Callers often give the name of a file.
+    let subject = subject.get(..subject.len().saturating_sub(3)).filter(|_| has_ending(subject)).unwrap_or(subject);
     // These have a meaning in links or cannot be in a name on other systems.
     if subject.starts_with('.') || subject.contains(['/', '\\', ':', '#', '^', '|', '[', ']', '*', '"', '<', '>', '?'])
     {
         return Err(problem("must be a name that a note can have"));
     }
     let folder = remembering::folder(context)?;
-    let path = VaultPath::parse(&format!("{folder}/{subject}.md"))
-        .map_err(|_| problem("must be a name that a note can have"))?;
+    let named = |stem: &str| {
+        VaultPath::parse(&format!("{folder}/{stem}.md")).map_err(|_| problem("must be a name that a note can have"))
+    };
+    let path = named(subject)?;
     // The exact name first: it needs no look at the other notes.
     if view.shows(&path) && reading::read_if_there(view, &path)?.is_some() {
-        return Ok(path);
+        return Ok(SubjectNote::existing(path));
     }
     let wanted = folded_name(subject);
     let is_meant = |entry: &VaultPath, mut aliases: Box<dyn Iterator<Item = &str> + '_>| {
-        folded_name(title(entry)) == wanted || aliases.any(|alias| folded_name(alias) == wanted)
+        let title = title(entry);
+        folded_name(title.strip_suffix(MARK).unwrap_or(title)) == wanted
+            || aliases.any(|alias| folded_name(alias) == wanted)
     };
     let notes = index::notes(context, view)?;
     for entry in notes.below(Some(folder)).filter(|entry| entry.is_note()) {
@@ -169,10 +216,30 @@ fn note_of(context: &Context<'_>, view: &View, subject: &str) -> Result<VaultPat
         let digest = notes.digest(entry.path());
         let aliases = digest.iter().flat_map(|digest| digest.aliases());
         if is_meant(entry.path(), Box::new(aliases)) {
-            return Ok(entry.path().clone());
+            return Ok(SubjectNote::existing(entry.path().clone()));
         }
     }
-    Ok(path)
+    let files = index::files(context, view)?;
+    // The one that links lead to now.
+    let namesake = files.resolve(subject, &path).filter(|found| found.is_note()).cloned();
+    let path = if namesake.is_some() { named(&format!("{subject}{MARK}"))? } else { path };
+    Ok(SubjectNote { path, namesake })
+}
+
+fn has_ending(subject: &str) -> bool {
+    subject.len() > 3 && subject.as_bytes()[subject.len() - 3..].eq_ignore_ascii_case(b".md")
+}
+
+/// The properties of a new note that link to the note about the subject. None if no link can name it.
+fn about(context: &Context<'_>, view: &View, namesake: &VaultPath, path: &VaultPath) -> Result<Option<String>, Reason> {
+    let files = index::files(context, view)?;
+    // Relative links are not understood in properties.
+    let link = NewLink::to(files, namesake, path, LinkFormat::Shortest, LinkForm::Wiki, "");
+    let Some(link) = link.map(|link| YamlValue::Text(link.text)) else { return Ok(None) };
+    let empty = Document::open(String::new()).map_err(|_| bug!("an empty note is no text"))?;
+    let set = PropertyEdit::Set { path: &PropertyPath::name("about"), value: &link };
+    let edited = empty.edit_properties(&[set]).map_err(|error| edit_refusal(path, &error))?;
+    Ok(Some(edited.document.shown().to_owned()))
 }
 
 /// The line of the entry that says the same.

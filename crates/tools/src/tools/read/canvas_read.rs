@@ -122,7 +122,7 @@ impl ReadTool for CanvasRead {
         let tool = Self::DECLARATION.name;
         let cursor = PageCursor::parse_up_to(input.cursor.as_deref(), 500)?;
         let NamedFile { path, file, .. } = naming::find(context, view, &input.path)?;
-        whole_file::check_ending(tool, &path, CANVAS)?;
+        whole_file::check_kind(tool, context, view, &path, CANVAS)?;
         let shown = reading::show(&path, &file)?;
         let board = canvas::open(&path, shown.text())?;
         let page = CanvasPage {

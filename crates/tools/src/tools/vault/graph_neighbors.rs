@@ -61,6 +61,11 @@ pub(crate) struct Output {
 struct NeighborNote {
     path: String,
     hops: usize,
+    /// `out`, `in` or `both`, if it is one link away.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    direction: Option<&'static str>,
+    #[serde(skip)]
+    arrow: Option<char>,
     /// The note before it, if it is more than one link away.
     #[serde(skip_serializing_if = "Option::is_none")]
     via: Option<String>,
@@ -107,6 +112,8 @@ impl ReadTool for GraphNeighbors {
         let neighbor = |note: ReachedNote<'_>| NeighborNote {
             path: note.path.to_string(),
             hops: note.hops,
+            direction: note.direction.map(WalkDirection::name),
+            arrow: note.direction.map(WalkDirection::arrow),
             // Directly linked notes need no explanation.
             via: (note.hops > 1).then(|| note.via.to_string()),
         };
@@ -124,12 +131,13 @@ impl ReadTool for GraphNeighbors {
         let Output { path, neighbors, total, next_cursor, .. } = output;
         let line = |note: &NeighborNote| {
             let via = note.via.as_ref().map_or(String::new(), |via| format!(" via {via}"));
-            format!("{} {}{via}\n", note.hops, note.path)
+            let arrow = note.arrow.map_or(String::new(), |arrow| format!("{arrow} "));
+            format!("{} {arrow}{}{via}\n", note.hops, note.path)
         };
         let lines: String = neighbors.iter().map(line).collect();
         let mut text = format!("{}: {} around it", quoted(path), counted(*total, "note"));
         if !lines.is_empty() {
-            text += &format!(" (links away, path)\n{}", fenced(&lines));
+            text += &format!(" (links away, direction, path)\n{}", fenced(&lines));
         }
         text += &page::more(next_cursor.as_deref());
         Some(text)
@@ -154,9 +162,9 @@ impl ReadTool for GraphNeighbors {
                 gives: ExampleResult::Output(json!({
                     "path": "Plan.md",
                     "neighbors": [
-                        { "path": "Board.canvas", "hops": 1 },
-                        { "path": "Home.md", "hops": 1 },
-                        { "path": "People/Ana.md", "hops": 1 },
+                        { "path": "People/Ana.md", "hops": 1, "direction": "out" },
+                        { "path": "Board.canvas", "hops": 1, "direction": "in" },
+                        { "path": "Home.md", "hops": 1, "direction": "out" },
                     ],
                     "total": 3,
                 })),

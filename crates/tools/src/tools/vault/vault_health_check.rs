@@ -3,7 +3,7 @@
 use lapidary_note::counted;
 use lapidary_operation::{
     Context, Declaration, Example, ExampleResult, PathArgument, PathRole, ReadTool, Reason, ReasonKind, ToolGroup,
-    WireFamily,
+    WireFamily, quote::quoted,
 };
 use lapidary_toolkit::{
     health::{self, FindingKind, HealthFinding, Severity},
@@ -126,11 +126,7 @@ impl ReadTool for VaultHealthCheck {
         };
         let mut text = summary.iter().map(line).collect::<Vec<_>>().join("\n");
         for finding in findings {
-            // The sentence names the first; the others only here.
-            let others = finding.paths.len().saturating_sub(1);
-            // Of many paths only the first are in the answer, but all are counted.
-            let more = finding.path_count.map_or(others, |count| count - 1);
-            let more = if more > 0 && others > 0 { format!(" (+{more})") } else { String::new() };
+            let more = finding.unsaid_paths();
             let fix = match (&finding.fix, &finding.by_hand) {
                 (Some(fix), _) => format!(" → {fix}"),
                 (None, Some(why)) => format!(" · {why}"),
@@ -191,7 +187,24 @@ impl ReadTool for VaultHealthCheck {
     }
 }
 
+/// How many paths a line of the text has beside its sentence.
+const NAMED_PATHS: usize = 4;
+
 impl ShownFinding {
+    /// The paths that its sentence does not name.
+    fn unsaid_paths(&self) -> String {
+        let all: Vec<String> = self.paths.iter().map(|path| quoted(path).to_string()).collect();
+        let unsaid: Vec<&str> = all.iter().map(String::as_str).filter(|path| !self.says.contains(path)).collect();
+        let shown = &unsaid[..unsaid.len().min(NAMED_PATHS)];
+        // Of many paths only the first are in the answer, but all are counted.
+        let more = self.path_count.unwrap_or(all.len()) - all.len() + unsaid.len() - shown.len();
+        match (shown, more) {
+            ([], _) => String::new(),
+            (shown, 0) => format!(" ({})", shown.join(", ")),
+            (shown, more) => format!(" ({} and {more} more)", shown.join(", ")),
+        }
+    }
+
     fn of(finding: HealthFinding) -> Self {
         let (fix, by_hand) = match &finding.fix {
             Ok(fix) => (Some(fix.says()), None),

@@ -464,6 +464,18 @@ mod tests {
     }
 
     #[test]
+    fn the_plainest_requests_find_their_tool_first() {
+        let catalogue = Catalogue::new(TOOL_SET, &ToolSelection::default(), &ProfileRules::curator(), &[]).unwrap();
+        let ranking = ToolRanking::of(catalogue.on());
+        for (wish, tool) in
+            [("overdue tasks", "tasks_list"), ("tick a task", "task_update"), ("make a canvas", "canvas_generate")]
+        {
+            let best: Vec<&str> = ranking.best(wish).iter().take(3).map(|entry| entry.spec.name()).collect();
+            assert_eq!(best.first(), Some(&tool), "{wish}: {best:?}");
+        }
+    }
+
+    #[test]
     fn requests_that_once_found_the_wrong_tool_all_find_theirs() {
         let reported = read(include_str!("reported.txt"));
         assert!(reported.len() >= 30, "{}", reported.len());

@@ -144,8 +144,11 @@ impl CanvasChange<'_, '_> {
             CanvasOperation::Move { id, to: (x, y), by: (dx, dy) } => {
                 let (_, card) = canvas::find(self.tool, &at("id"), &self.board, &[CanvasList::Nodes], &id)?;
                 let place = canvas::place(&self.board.nodes()[card]);
+                for (name, number) in [("x", x), ("y", y), ("dx", Some(dx)), ("dy", Some(dy))] {
+                    self.check_near(&at(name), number.unwrap_or_default())?;
+                }
                 // A missing coordinate keeps its value, so a card can be moved along one axis.
-                let (x, y) = (x.unwrap_or(place.x) + clamped(dx), y.unwrap_or(place.y) + clamped(dy));
+                let (x, y) = (x.unwrap_or(place.x) + dx, y.unwrap_or(place.y) + dy);
                 self.shift(card, clamped(x) - place.x, clamped(y) - place.y)
             }
             CanvasOperation::Connect { from, to, line: NewLine { id, label, color, sides, arrow } } => {
@@ -283,10 +286,19 @@ impl CanvasChange<'_, '_> {
             if kind == Some("line") {
                 return Err(self.refused(&at(key), "is not for lines"));
             }
-            values.push((key, Some(CanvasScalar::Number(clamped(value)))));
+            self.check_near(&at(key), value)?;
+            values.push((key, Some(CanvasScalar::Number(value))));
         }
         values.extend(color.map(|color| ("color", (!color.is_empty()).then_some(CanvasScalar::Text(color)))));
         Ok(values)
+    }
+
+    /// Refuses a place or a size that no one would find again.
+    fn check_near(&self, at: &str, number: i64) -> Result<(), Reason> {
+        match (-FARTHEST..=FARTHEST).contains(&number) {
+            true => Ok(()),
+            false => Err(self.refused(at, "must be between -1000000 and 1000000")),
+        }
     }
 
     /// Moves a card; a group with what lies in it.

@@ -72,7 +72,7 @@ impl NoteChoice {
         let mut seen = HashSet::new();
         let mut paths: Vec<VaultPath> = paths.into_iter().filter(|path| seen.insert(path.clone())).collect();
         if paths.is_empty() {
-            return refused("choose no note, so there is nothing to draw");
+            return refused("must fit at least one note; none was found");
         }
         // What the search did not fetch counts as well.
         let left_out = paths.len().saturating_sub(most) + more;

@@ -111,9 +111,9 @@ fn unpacked_entry(
         if all > SUSPECT_BYTES && all / MOST_RATIO > archive_bytes {
             return Err(refused(ArchiveProblem::Ratio));
         }
-        if content.len() > context.budget.file_bytes() {
-            let (bytes, limit) = (content.len() as u64, context.budget.file_bytes() as u64);
-            return Err(Reason::ChangeTooLarge { bytes, limit });
+        let limit = context.budget.file_bytes();
+        if content.len() > limit {
+            return Err(refused(ArchiveProblem::LargeEntry { limit }));
         }
         // The sum of all entries, which is held until the change is made.
         context.budget.hold_unpacked(all)?;

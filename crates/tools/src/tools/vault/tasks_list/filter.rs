@@ -3,7 +3,7 @@
 use lapidary_note::{TaskFieldKind, TaskLine, TaskPriority, TaskState};
 use lapidary_operation::{Context, Reason};
 use lapidary_toolkit::{folder::FolderTarget, index, naming, task_days::DayRange};
-use lapidary_vault::{DatedTask, Digest, FileEntry, VaultPath, View, day_number};
+use lapidary_vault::{DatedTask, Digest, FileEntry, VaultPath, View, day_number, links::folded_name};
 
 use super::Input;
 
@@ -13,7 +13,7 @@ pub(super) struct TaskFilter {
     days: Vec<(TaskFieldKind, NumberRange)>,
     priority: Option<Option<TaskPriority>>,
     recurring: Option<bool>,
-    /// In lower case, without `#`.
+    /// Folded like names, as the other texts, and without `#`.
     tag: Option<String>,
     heading: Option<String>,
     text: Option<String>,
@@ -50,7 +50,7 @@ impl TaskFilter {
         }
         // Who asks when something was done does not ask for open tasks.
         let usual = if input.done.as_deref().is_some_and(|done| done != "none") { "all" } else { "open" };
-        let folded = |text: &Option<String>| text.as_ref().map(|text| text.trim().to_lowercase());
+        let folded = |text: &Option<String>| text.as_ref().map(|text| folded_name(text.trim()).into_owned());
         let (below, note) = match &input.path {
             Some(path) => place(context, view, path)?,
             None => (None, None),
@@ -97,8 +97,8 @@ impl TaskFilter {
     pub(super) fn accepts_text(&self, line: &TaskLine<'_>, whole: &str, heading: Option<&str>) -> bool {
         let tagged = |tag: &str| line.tags().any(|found| is_within(found, tag));
         self.tag.as_deref().is_none_or(tagged)
-            && self.text.as_deref().is_none_or(|text| whole.to_lowercase().contains(text))
-            && self.heading.as_deref().is_none_or(|wanted| heading.is_some_and(|found| found.to_lowercase() == wanted))
+            && self.text.as_deref().is_none_or(|text| folded_name(whole).contains(text))
+            && self.heading.as_deref().is_none_or(|wanted| heading.is_some_and(|found| folded_name(found) == wanted))
     }
 
     pub(super) fn reads_headings(&self) -> bool {
@@ -134,7 +134,7 @@ impl StatusFilter {
 
 /// `a/b` is within `a`.
 fn is_within(tag: &str, wanted: &str) -> bool {
-    let tag = tag.to_lowercase();
+    let tag = folded_name(tag);
     // The slash, or `#work` would also contain `#workshop`.
     tag.strip_prefix(wanted).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
@@ -163,10 +163,13 @@ type FolderOrNote = (Option<VaultPath>, Option<VaultPath>);
 /// A folder, or a note by any of its names.
 fn place(context: &Context<'_>, view: &View, given: &str) -> Result<FolderOrNote, Reason> {
     // A folder first: names of notes may be those of folders, and a folder is the wider answer.
-    match FolderTarget::find(view, index::files(context, view)?, given)? {
+    let files = index::files(context, view)?;
+    match FolderTarget::find(view, files, given)? {
         FolderTarget::There(folder) => Ok((folder, None)),
         FolderTarget::File(_) | FolderTarget::Missing { .. } => {
             let path = naming::find(context, view, given)?.path;
+            // As spelt on disk, which is how the index names it.
+            let path = files.find(&path).map_or(path, |entry| entry.path().clone());
             Ok((path.folder(), Some(path)))
         }
     }
