@@ -154,7 +154,7 @@ pub(crate) fn earlier_answer(execution: &Execution<'_>) -> Result<Option<StageFl
     if call != given.key.call {
         return Err(Reason::KeyReused { key: clipped(&given.given) });
     }
-    // An answer that claims what is no longer so would mislead whoever sends the call again.
+    // An answer that claims what is no longer so would mislead the caller that sends the call again.
     if checkpoint.as_deref().is_some_and(|id| execution.view.as_ref().is_some_and(|view| is_reverted(view, id))) {
         return Err(Reason::AlreadyMade { checkpoint, undone: true });
     }

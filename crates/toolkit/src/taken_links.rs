@@ -9,7 +9,7 @@ use lapidary_vault::{Change, ChangeSet, VaultPath, View};
 
 use crate::index;
 
-/// How many new files are compared with their namesakes. Importing a whole folder is no accident of a name.
+/// How many new files are compared with their namesakes. Importing a whole folder is not an accident of a name.
 const MOST_COMPARED: usize = 50;
 /// How many files a notice names.
 const NAMED_FILES: usize = 3;

@@ -137,9 +137,10 @@ fn a_source_is_kept_once_and_waits_until_it_is_read() {
     let waiting = server.done("sources_list", json!({}));
     assert_eq!((&waiting["total"], &waiting["statuses"]), (&json!(0), &json!([{ "status": "read", "count": 1 }])));
     let other = server.done("source_ingest", json!({ "text": "Slate.\r\n", "title": "Slate roofs" }));
-    assert_eq!(other["path"], "Library/Slate roofs.md");
+    // Not as `Slate roofs.md`, to which links to the other one would lead.
+    assert_eq!(other["path"], "Library/Slate roofs (source).md");
     server.done("undo", json!({}));
-    assert!(!vault.path().join("Library/Slate roofs.md").exists());
+    assert!(!vault.path().join("Library/Slate roofs (source).md").exists());
 }
 
 #[test]

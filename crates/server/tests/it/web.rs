@@ -37,7 +37,7 @@ fn host() -> (SocketAddr, Arc<AtomicUsize>) {
                 }
                 Some("/tile.gif") => PICTURE,
                 Some("/no.svg") => {
-                    "<svg xmlns='http://www.w3.org/2000/svg'><script>alert(1)</script><!-- and more than a hundred bytes of it, so that its size is no reason --></svg>"
+                    "<svg xmlns='http://www.w3.org/2000/svg'><script>alert(1)</script><!-- and more than a hundred bytes of it, so that its size is not the reason --></svg>"
                 }
                 _ => page,
             };

@@ -236,7 +236,7 @@ fn about(context: &Context<'_>, view: &View, namesake: &VaultPath, path: &VaultP
     // Relative links are not understood in properties.
     let link = NewLink::to(files, namesake, path, LinkFormat::Shortest, LinkForm::Wiki, "");
     let Some(link) = link.map(|link| YamlValue::Text(link.text)) else { return Ok(None) };
-    let empty = Document::open(String::new()).map_err(|_| bug!("an empty note is no text"))?;
+    let empty = Document::open(String::new()).map_err(|_| bug!("an empty note is not text"))?;
     let set = PropertyEdit::Set { path: &PropertyPath::name("about"), value: &link };
     let edited = empty.edit_properties(&[set]).map_err(|error| edit_refusal(path, &error))?;
     Ok(Some(edited.document.shown().to_owned()))
