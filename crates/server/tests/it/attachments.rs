@@ -69,7 +69,14 @@ fn a_broken_picture_costs_a_process_and_not_the_server() {
         (0..8).fold(crc ^ u32::from(*byte), |crc, _| if crc & 1 == 1 { crc >> 1 ^ 0xedb8_8320 } else { crc >> 1 })
     });
     huge[29..33].copy_from_slice(&checksum.to_be_bytes());
-    let vault = Vault::new(&[("cut.png", &whole[..whole.len() / 2]), ("huge.png", &huge), ("ok.png", &whole)]);
+    // A sound file of 48 kilobytes with 19,999 × 19,999 pixels of one bit, which become 400 megabytes.
+    let many: &[u8] = include_bytes!("../../../../fixtures/pictures/many-pixels.png");
+    let vault = Vault::new(&[
+        ("cut.png", &whole[..whole.len() / 2]),
+        ("huge.png", &huge),
+        ("many.png", many),
+        ("ok.png", &whole),
+    ]);
     let mut server = vault.spawn();
     let fault = |server: &mut Server, path: &str| {
         let result = server.call("attachment_read", json!({ "path": path }));
@@ -77,6 +84,7 @@ fn a_broken_picture_costs_a_process_and_not_the_server() {
     };
     assert_eq!(fault(&mut server, "cut.png"), "broken");
     assert_eq!(fault(&mut server, "huge.png"), "pixels");
+    assert_eq!(fault(&mut server, "many.png"), "pixels");
     read(&mut server, "ok.png");
 }
 
