@@ -36,6 +36,9 @@ const MOST_SILENCE: usize = 2;
 const KEPT_WORDS: usize = 8;
 const LOGGED_WORDS: usize = 100;
 const LONGEST_WORDS: usize = 300;
+/// What a program said before it ended is there within this time.
+const WORDS_COME: Duration = Duration::from_secs(2);
+const LOOK_AGAIN: Duration = Duration::from_millis(2);
 
 pub(crate) struct ProgramLink {
     /// Used by the threads that read and write, too.
@@ -49,6 +52,8 @@ struct ProgramState {
     process: Mutex<ProgramProcess>,
     desk: Mutex<AnswerDesk>,
     list_changed: AtomicBool,
+    /// Whether everything that it said beside its answers is read.
+    words_ended: AtomicBool,
     /// The longest line, while it is longer than the usual one.
     longest_line: usize,
 }
@@ -95,6 +100,7 @@ impl ProgramLink {
             process: Mutex::new(process),
             desk: Mutex::default(),
             list_changed: AtomicBool::new(false),
+            words_ended: AtomicBool::new(false),
             longest_line,
         });
         let (Some(input), Some(output), Some(words)) = (input, output, words) else {
@@ -106,7 +112,10 @@ impl ProgramLink {
         let reader = Arc::clone(&shared);
         thread::spawn(move || reader.read_messages(output));
         let listener = Arc::clone(&shared);
-        thread::spawn(move || listener.read_words(words));
+        thread::spawn(move || {
+            listener.read_words(words);
+            listener.words_ended.store(true, Ordering::Release);
+        });
         Ok(Self { shared, next: AtomicU64::new(1), silent: AtomicUsize::new(0) })
     }
 
@@ -176,6 +185,12 @@ impl ServerLink for ProgramLink {
     }
 
     fn last_words(&self) -> Vec<String> {
+        // Of a program that has ended, the last of them may be on their way still. A process that it left behind can hold them open.
+        let asked = ElapsedTime::start();
+        while self.ended().is_some() && !self.shared.words_ended.load(Ordering::Acquire) && asked.elapsed() < WORDS_COME
+        {
+            thread::sleep(LOOK_AGAIN);
+        }
         self.shared.desk.lock().last_words.iter().cloned().collect()
     }
 }
