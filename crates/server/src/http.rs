@@ -23,6 +23,7 @@ mod rest;
 mod session_table;
 mod site_pages;
 mod tls_certificate;
+mod unread_body;
 
 use std::{
     net::{IpAddr, SocketAddr},

@@ -17,6 +17,7 @@ use axum::{
     Router,
     body::{Body, Bytes, HttpBody},
     extract::Request,
+    http::header,
 };
 use hyper::{
     body::{Frame, Incoming, SizeHint},
@@ -34,7 +35,7 @@ use tokio::{
 };
 use tower::ServiceExt;
 
-use super::tls_certificate::TlsCertificate;
+use super::{tls_certificate::TlsCertificate, unread_body};
 
 /// The longest head of a request. What is beyond gets 431.
 const HEAD_BYTES: usize = 16 * 1024;
@@ -128,7 +129,9 @@ async fn serve_connection<S: AsyncRead + AsyncWrite + Unpin>(
     let pulse = Arc::new(ConnectionPulse::new());
     let service = {
         let pulse = Arc::clone(&pulse);
-        service_fn(move |request: hyper::Request<Incoming>| answer(request, ends, router.clone(), Arc::clone(&pulse)))
+        service_fn(move |request: hyper::Request<Incoming>| {
+            answer(request, ends, router.clone(), Arc::clone(&pulse), limits)
+        })
     };
     let stream = TokioIo::new(WatchedStream { stream, pulse: Arc::clone(&pulse) });
     // HTTP/1 alone: the pulse of a connection assumes one request after the other.
@@ -166,12 +169,19 @@ async fn answer(
     ends: ConnectionEnds,
     router: Router,
     pulse: Arc<ConnectionPulse>,
+    limits: ConnectionLimits,
 ) -> Result<hyper::Response<Body>, Infallible> {
     // Before the request is routed: from now on the connection is not idle.
     let under_way = RequestUnderWay::begin(pulse);
-    let mut request: Request = request.map(Body::new);
+    let (head, body) = request.into_parts();
+    let (body, unread) = unread_body::watched(body, &head.headers);
+    let mut request = Request::from_parts(head, body);
     request.extensions_mut().insert(ends);
     let response = router.oneshot(request).await?;
+    // One that says so is not to be waited for: the body is too large or too slow.
+    if !response.headers().contains_key(header::CONNECTION) {
+        unread.read(limits.head).await;
+    }
     // The guard goes with the body, because the connection is busy until the last byte is sent.
     Ok(response.map(|body| Body::new(GuardedBody { body, _guard: under_way })))
 }

@@ -265,6 +265,25 @@ fn a_message_of_too_many_values_is_refused_before_it_is_parsed() {
 }
 
 #[test]
+fn a_refusal_arrives_though_the_body_is_sent_after_it() {
+    // Clients send head and body one after the other; in between, a busy machine may have refused already.
+    let (_vault, server) = serve(&[("LAPIDARY_TOKENS", "phone:reader:0123456789abcdef0123456789abcdef")]);
+    let body = "x".repeat(1000);
+    let mut stream = TcpStream::connect(&server.address).unwrap();
+    stream.set_read_timeout(Some(patience())).unwrap();
+    let length = body.len();
+    let head = format!("POST /mcp HTTP/1.1\r\nHost: {}\r\nContent-Length: {length}\r\n", server.address);
+    for last in ["", "Connection: close\r\n"] {
+        stream.write_all(format!("{head}{last}\r\n").as_bytes()).unwrap();
+        // Long enough for an answer that does not wait for the body.
+        std::thread::sleep(std::time::Duration::from_millis(300));
+        stream.write_all(body.as_bytes()).unwrap();
+    }
+    let replies = rest(&mut stream);
+    assert_eq!(replies.matches("HTTP/1.1 401").count(), 2, "{replies}");
+}
+
+#[test]
 fn a_body_that_does_not_come_is_not_waited_for() {
     let (_vault, server) = serve(&[("LAPIDARY_HTTP_BODY_TIMEOUT_MS", "300")]);
     let head = format!(
