@@ -4,7 +4,7 @@
 use std::{
     io::Read,
     sync::{
-        Arc,
+        Arc, OnceLock,
         atomic::{AtomicBool, AtomicU64, Ordering},
         mpsc::{RecvTimeoutError, sync_channel},
     },
@@ -42,6 +42,8 @@ struct AddressState {
     longest_answer: usize,
     /// What the server calls this session, once it has.
     session: Mutex<Option<String>>,
+    /// The version of the protocol that both speak, once that is known. Servers refuse requests that name another one.
+    version: OnceLock<&'static str>,
     has_ended: AtomicBool,
     list_changed: AtomicBool,
 }
@@ -54,6 +56,7 @@ impl AddressLink {
             headers: headers.to_vec(),
             longest_answer,
             session: Mutex::default(),
+            version: OnceLock::new(),
             has_ended: AtomicBool::new(false),
             list_changed: AtomicBool::new(false),
         });
@@ -97,6 +100,10 @@ impl ServerLink for AddressLink {
         status_fault(&response).map_or(Ok(()), Err)
     }
 
+    fn agree(&self, version: &'static str) {
+        self.shared.version.get_or_init(|| version);
+    }
+
     fn ended(&self) -> Option<ServerFault> {
         self.shared.has_ended.load(Ordering::Relaxed).then_some(ServerFault::Ended)
     }
@@ -126,7 +133,10 @@ impl AddressState {
         }
         post = post.header("content-type", "application/json").header("accept", "application/json, text/event-stream");
         if let Some(session) = self.session.lock().as_ref() {
-            post = post.header(SESSION, session).header("mcp-protocol-version", crate::protocol::VERSION);
+            post = post.header(SESSION, session);
+        }
+        if let Some(version) = self.version.get() {
+            post = post.header("mcp-protocol-version", *version);
         }
         post.send(message).map_err(|error| fault_of(&error))
     }

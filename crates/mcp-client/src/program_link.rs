@@ -167,6 +167,10 @@ impl ServerLink for ProgramLink {
         self.shared.send(notification(method, &params))
     }
 
+    fn agree(&self, _: &'static str) {
+        // No message says it again.
+    }
+
     fn ended(&self) -> Option<ServerFault> {
         self.shared.desk.lock().ended.clone()
     }

@@ -8,7 +8,7 @@ use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
 /// The newest version with a handshake, which servers of every later one still answer.
-pub(crate) const VERSION: &str = "2025-11-25";
+const VERSION: &str = "2025-11-25";
 const KNOWN_VERSIONS: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", VERSION];
 /// A message with more values than this is not parsed: each takes many times its bytes in memory.
 const MOST_VALUES: usize = 200_000;
@@ -47,6 +47,8 @@ pub(crate) trait ServerLink: Send + Sync {
     fn request(&self, method: &str, params: Value, patience: &CallerPatience<'_>) -> Result<Vec<u8>, FailedCall>;
     /// Sends something that has no answer.
     fn notify(&self, method: &str, params: Value, patience: &CallerPatience<'_>) -> Result<(), ServerFault>;
+    /// From now on, this version of the protocol is spoken.
+    fn agree(&self, version: &'static str);
     /// Why it can no longer be used.
     fn ended(&self) -> Option<ServerFault>;
     /// Whether the server said that its list of tools is another one by now; once.
@@ -74,9 +76,8 @@ pub(crate) fn shake_hands(link: &dyn ServerLink, patience: &CallerPatience<'_>) 
     }
     let answer = link.request("initialize", params, patience).map_err(|failed| failed.fault)?;
     let welcome: Welcome = result_of(&answer)?;
-    if !KNOWN_VERSIONS.contains(&welcome.protocol_version.as_str()) {
-        return Err(ServerFault::NotMcp);
-    }
+    let version = KNOWN_VERSIONS.into_iter().find(|version| *version == welcome.protocol_version);
+    link.agree(version.ok_or(ServerFault::NotMcp)?);
     link.notify("notifications/initialized", json!({}), patience)
 }
 

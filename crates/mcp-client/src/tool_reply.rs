@@ -62,10 +62,37 @@ pub(crate) fn read(message: &[u8]) -> Result<ServerReply, ServerFault> {
     }
     match answer.structured_content {
         Some(Value::Null) | None => {}
+        Some(structured) if repeats(&answer.content, &structured) => {}
         Some(structured) if structured.to_string().len() <= MOST_STRUCTURED => reply.structured = Some(structured),
         Some(_) => reply.left_out += 1,
     }
     Ok(reply)
+}
+
+/// Whether a structured value only has once more what the texts say. Servers whose tools return a text, a number or a list wrap it
+/// in an object with one field, because a structured value has to be an object.
+fn repeats(content: &[Value], structured: &Value) -> bool {
+    let Some(fields) = structured.as_object().filter(|fields| fields.len() == 1) else { return false };
+    let Some(value) = fields.values().next() else { return false };
+    let texts: Vec<&str> =
+        content.iter().filter(|part| part["type"] == "text").filter_map(|part| part["text"].as_str()).collect();
+    let is_each =
+        |items: &[Value]| items.len() == texts.len() && texts.iter().zip(items).all(|(text, item)| says(text, item));
+    match (texts.as_slice(), value) {
+        ([], _) => false,
+        ([text], value) if says(text, value) => true,
+        (_, Value::Array(items)) => is_each(items),
+        _ => false,
+    }
+}
+
+/// Whether a text is a value, as it is or as JSON.
+fn says(text: &str, value: &Value) -> bool {
+    match value {
+        Value::String(value) => value == text,
+        // Long ones are not worth the memory that they would take.
+        value => text.len() <= MOST_TEXT && serde_json::from_str::<Value>(text).is_ok_and(|said| said == *value),
+    }
 }
 
 fn push(reply: &mut ServerReply, text: &str) {
@@ -112,6 +139,46 @@ mod tests {
         assert!(long.text.len() <= MOST_TEXT && long.text.len() + long.cut == 2 * MOST_TEXT && long.has_failed);
         let wide = reply(&json!({ "structuredContent": { "a": "x".repeat(MOST_STRUCTURED) } }));
         assert_eq!((wide.structured, wide.left_out), (None, 1));
+    }
+
+    #[test]
+    fn a_structured_value_that_the_texts_say_already_is_not_kept() {
+        let kept = |texts: &[&str], structured: Value| {
+            let content: Vec<Value> = texts.iter().map(|text| json!({ "type": "text", "text": text })).collect();
+            reply(&json!({ "content": content, "structuredContent": structured })).structured.is_some()
+        };
+        let long = "x".repeat(2 * MOST_STRUCTURED);
+        for (texts, structured) in [
+            (&["12"][..], json!({ "result": 12 })),
+            (&["a \"b\""], json!({ "content": "a \"b\"" })),
+            (&["one", "two"], json!({ "result": ["one", "two"] })),
+            (&["one"], json!({ "result": ["one"] })),
+            (&["{ \"a\": 1 }", "[2]"], json!({ "result": [{ "a": 1 }, [2]] })),
+            (&["[1, 2]"], json!({ "result": [1, 2] })),
+            (&["true"], json!({ "result": true })),
+            (&[long.as_str()], json!({ "content": long })),
+        ] {
+            assert!(!kept(texts, structured.clone()), "{structured}");
+        }
+        for (texts, structured) in [
+            (&[][..], json!({ "result": [] })),
+            (&[], json!({ "result": "" })),
+            (&["12"], json!({ "result": 13 })),
+            (&["12"], json!({ "result": 12, "unit": "plants" })),
+            (&["one", "two"], json!({ "result": ["one"] })),
+            (&["one", "two"], json!({ "result": "one" })),
+            (&["Two beds."], json!({ "result": [{ "a": 1 }] })),
+            (&["12"], json!([12])),
+        ] {
+            assert!(kept(texts, structured.clone()), "{structured}");
+        }
+        let said =
+            reply(&json!({ "content": [{ "type": "text", "text": long }], "structuredContent": { "content": long } }));
+        assert_eq!(
+            (said.text.len() + said.cut, said.left_out),
+            (long.len(), 0),
+            "it is cut, and nothing else is missing"
+        );
     }
 
     #[test]

@@ -119,7 +119,7 @@ fn an_address_answers_with_a_message_or_a_stream() {
     let call = arrived.last().unwrap();
     for line in [
         "mcp-session-id: s-1",
-        "mcp-protocol-version: ",
+        "mcp-protocol-version: 2025-06-18",
         "authorization: bearer sekret",
         "accept: application/json, text/event-stream",
     ] {
@@ -175,6 +175,22 @@ fn a_stream_without_end_ends() {
     assert_eq!(names(&servers), ["count"]);
     let slow = servers.call(&call_of("count"), Duration::from_millis(700), &|| true).expect_err("a fault");
     assert_eq!((slow.fault, slow.is_sent), (ServerFault::TimedOut, true));
+}
+
+#[test]
+fn the_version_that_the_server_chose_is_named_also_without_a_session() {
+    let strict = FakeAddress::serve(|request, stream| {
+        let is_named = request.head.contains("mcp-protocol-version: 2025-06-18\r\n");
+        match request.method().as_str() {
+            "initialize" if !request.head.contains("mcp-protocol-version") => {
+                send(stream, "200 OK", JSON, &request.answer(&welcome()));
+            }
+            "tools/call" if is_named => send(stream, "200 OK", JSON, &request.answer(&twelve())),
+            "notifications/initialized" if is_named => send(stream, "202 Accepted", "", ""),
+            _ => send(stream, "400 Bad Request", "", ""),
+        }
+    });
+    assert_eq!(called(&strict.servers()).as_ref().map(text), Ok("12"));
 }
 
 #[test]
