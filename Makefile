@@ -51,6 +51,7 @@ bench:
 	cargo bench --package lapidary-server --bench wire
 	cargo bench --package lapidary-server --bench bytes
 	cargo bench --package lapidary-vault --bench commit
+	cargo bench --package lapidary-vault --bench judged
 	for features in default narrow; do echo "$$features:"; cargo bench --quiet --package lapidary-meaning --bench vectors --features "$$features"; done \
 		| tee "benches/results/$$(date +%F)-$$(git rev-parse --short HEAD)-vectors.txt"
 	cargo bench --package lapidary-note --bench parse | tee "benches/results/$$(date +%F)-$$(git rev-parse --short HEAD)-parse.txt"

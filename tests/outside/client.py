@@ -117,7 +117,8 @@ class World:
         raise AssertionError(f"no server came up: {self.log.read_text()}")
 
     @contextlib.asynccontextmanager
-    async def connect(self, *options: str, person=None, listener=None, era: str = "", url: str = "", **settings: str):
+    async def connect(self, *options: str, person=None, listener=None, era: str = "", url: str = "", patience: float = 10,
+                      **settings: str):
         """A client. `person` answers the server's questions; without one the client cannot ask. `listener` hears news."""
         async with contextlib.AsyncExitStack() as stack:
             if self.transport == "stdio":
@@ -131,7 +132,7 @@ class World:
                 target = url or stack.enter_context(self.http_server(list(options), settings))
             mode = {"legacy": "legacy", "modern": "auto"}.get(era or self.era, era)
             client = Client(
-                target, mode=mode, elicitation_callback=person, message_handler=listener, read_timeout_seconds=10,
+                target, mode=mode, elicitation_callback=person, message_handler=listener, read_timeout_seconds=patience,
             )
             yield await stack.enter_async_context(client)
 

@@ -3,8 +3,9 @@
 
 use std::{path::Path, process::Command};
 
-/// The tests that write or check what a release contains: definitions of tools, messages of reasons, examples.
-const TESTS: [&str; 3] = ["tools::tests::", "tests::reasons::", "examples::"];
+/// The tests that write or check what a release contains: definitions of tools, messages of reasons, examples, and which
+/// requests find a tool, which every word of a description has a part in.
+const TESTS: [&str; 4] = ["tools::tests::", "tests::reasons::", "examples::", "find_tool::"];
 
 /// Formats, accepts the snapshots and runs the examples. Returns whether all of that succeeded.
 pub(crate) fn accept(root: &Path) -> bool {
@@ -20,6 +21,7 @@ pub(crate) fn accept(root: &Path) -> bool {
         }
     };
     // With `--workspace`, not with one package after another: each set of features would be built separately.
-    let tests = [&["test", "--quiet", "--workspace", "--lib", "--"], &TESTS[..]].concat();
+    // Only the tests are quiet: the first time, building takes minutes.
+    let tests = [&["test", "--workspace", "--no-fail-fast", "--lib", "--", "--quiet"], &TESTS[..]].concat();
     run(&["fmt"]) && run(&tests)
 }

@@ -122,13 +122,15 @@ fn no_link_of_a_document_is_dead() {
 }
 
 #[test]
-fn every_page_of_the_manual_is_in_its_table_of_contents() {
-    let contents = fs::read_to_string(root().join("docs/SUMMARY.md")).expect("docs/SUMMARY.md");
-    for document in documents() {
-        let name = document.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let is_manual = document.parent().is_some_and(|folder| folder.ends_with("docs"));
-        if is_manual && name != "SUMMARY.md" {
-            assert!(contents.contains(&format!("]({name})")), "{name} is not in docs/SUMMARY.md");
+fn every_page_of_the_manual_is_on_its_start_page_and_in_its_table_of_contents() {
+    for list in ["SUMMARY.md", "index.md"] {
+        let text = fs::read_to_string(root().join("docs").join(list)).expect("a list of pages");
+        for document in documents() {
+            let name = document.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let is_manual = document.parent().is_some_and(|folder| folder.ends_with("docs"));
+            if is_manual && name != "SUMMARY.md" && name != list {
+                assert!(text.contains(&format!("]({name})")), "{name} is not in docs/{list}");
+            }
         }
     }
 }

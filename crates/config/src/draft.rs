@@ -190,9 +190,10 @@ impl<'a> ConfigDraft<'a> {
 
     /// Settings inside of a vault are closed to callers, but synchronised and shared with it.
     fn note_own_files(&mut self) {
-        let Config { own_files, vaults, http, .. } = &mut self.config;
+        let Config { own_files, vaults, http, authorities, .. } = &mut self.config;
         // Added here, because only now both files are known.
         own_files.extend(http.tls.iter().flat_map(|tls| [tls.certificate.clone(), tls.key.clone()]));
+        own_files.extend(authorities.clone());
         own_files.sort();
         own_files.dedup();
         let VaultsConfig::Chosen(vaults) = vaults else { return };

@@ -54,6 +54,8 @@ pub struct Config {
     pub upkeep: UpkeepConfig,
     /// A folder outside the vaults whose files may be added to them; absolute.
     pub imports: Option<PathBuf>,
+    /// The certificates of authorities that are trusted in place of the bundled ones, in PEM form; absolute.
+    pub authorities: Option<PathBuf>,
     /// The program that recognises text on pictures, with its arguments; none if empty.
     pub ocr: Vec<String>,
     /// The name of the model that finds notes by meaning.
@@ -693,6 +695,7 @@ impl Config {
             schemas: None,
             upkeep: UpkeepConfig::default(),
             imports: None,
+            authorities: None,
             ocr: Vec::new(),
             state_dir: PathBuf::new(),
             own_files: Vec::new(),

@@ -28,6 +28,7 @@ impl Embedding {
         if self.dimension() != other.dimension() {
             return 0.0;
         }
+        // Both have length 1.
         self.0.iter().zip(&other.0).map(|(one, other)| one * other).sum()
     }
 }
@@ -38,6 +39,7 @@ pub struct ByteVector(Vec<i8>);
 
 impl ByteVector {
     pub fn of(embedding: &Embedding) -> Self {
+        // Every vector uses the whole range: where one value is large and the others are small, a common scale would round them away.
         let largest = embedding.0.iter().fold(0.0f32, |most, value| most.max(value.abs()));
         Self(embedding.0.iter().map(|value| (value / largest * 127.0).round() as i8).collect())
     }
@@ -78,6 +80,7 @@ impl ByteVector {
 
 /// One over the length of the values.
 pub(crate) fn scale_of(values: &[i8]) -> f32 {
+    // Whole numbers, so that the scale is the same on every platform and in whatever order they are added.
     let squares: i64 = values.iter().map(|value| i64::from(*value).pow(2)).sum();
     if squares == 0 { 0.0 } else { (1.0 / (squares as f64).sqrt()) as f32 }
 }

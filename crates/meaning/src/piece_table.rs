@@ -77,6 +77,7 @@ impl PieceTable {
     fn insert(&mut self, row: u32) {
         let piece = self.piece(row);
         let hash = PieceHash::of(piece).mixed();
+        // At most half of the slots are taken, so the walk meets an empty one.
         let mask = self.slots.len() - 1;
         let mut at = hash as usize & mask;
         while let Some(slot) = self.slots.get(at).copied().filter(|slot| slot.next_row != 0) {

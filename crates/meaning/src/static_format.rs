@@ -66,6 +66,7 @@ impl StaticModelParts {
         for (row, scale) in rows().zip(scales) {
             bits.pack_row(&row, scale, &mut body);
         }
+        // The model is known by its content: vectors that were kept with another one are not taken for its own.
         let digest: [u8; DIGEST_LENGTH] = Sha256::digest(&body).into();
         Ok([MARK.as_slice(), &digest, &body].concat())
     }
@@ -125,6 +126,7 @@ pub(crate) fn unpack(file: Cow<'static, [u8]>) -> Result<StaticModel, ModelError
     let id = ModelId::of_digest(digest);
     let mut reader = ByteReader(rest);
     let [splitter, rules, bits, name_length] = *reader.array::<4>()?;
+    // Everything that sizes come from is checked before memory is asked for: any file may be given.
     let bits = match bits {
         4 => RowBits::Four,
         8 => RowBits::Eight,

@@ -149,6 +149,7 @@ impl StaticModel {
     }
 
     fn sum_of(&self, rows: &[u32]) -> Option<Embedding> {
+        // The sum has the direction of the mean, and an embedding has length 1 anyway.
         let mut sum = vec![0.0; self.dimension];
         let packed = self.file.get(self.packed_from..).unwrap_or_default();
         match self.bits {
@@ -167,6 +168,7 @@ fn add_rows_of_four_bits(sum: &mut [f32], packed: &[u8], scales: &[f32], rows: &
         let row = *row as usize;
         let (Some(values), Some(scale)) = (packed.get(row * half..(row + 1) * half), scales.get(row)) else { continue };
         for ((low, high), byte) in first.iter_mut().zip(second.iter_mut()).zip(values) {
+            // Kept as 1 to 15, with 8 for zero.
             *low += scale * ((byte & 15) as i32 - 8) as f32;
             *high += scale * ((byte >> 4) as i32 - 8) as f32;
         }

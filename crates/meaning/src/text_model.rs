@@ -53,6 +53,7 @@ type LazyModel = LazyLock<&'static TextModel, Box<dyn FnOnce() -> &'static TextM
 impl ModelChoice {
     /// If `read` has none, the bundled model is used.
     pub fn new(read: impl FnOnce() -> Option<TextModel> + Send + 'static) -> Self {
+        // Leaked on purpose: a model serves until the process ends, and threads that embed in the background then borrow it without a count.
         let kept = || read().map_or_else(TextModel::bundled, |model| Box::leak(Box::new(model)));
         Self(Arc::new(LazyLock::new(Box::new(kept))))
     }

@@ -126,6 +126,7 @@ impl TransformerModel {
         let config = BertConfig::read(parts.config)?;
         let file = TensorFile::read(parts.tensors)?;
         let reader = WeightReader {
+            // Some files hold the encoder alone, others a model with the encoder inside it.
             prefix: if file.has("bert.embeddings.word_embeddings.weight") { "bert." } else { "" },
             file,
             hidden: config.hidden_size,
@@ -138,12 +139,14 @@ impl TransformerModel {
         if parts.pieces.table().len() > config.vocab_size {
             return Err(ModelError::malformed("vocabulary", "it has more tokens than the model"));
         }
+        // Types tell apart the two texts of a pair. Here is only ever one text, so its type is added to the positions once.
         let types = reader.file.matrix(&reader.name("embeddings.token_type_embeddings.weight"))?;
         let first_type = types.rows().into_iter().next().filter(|row| row.len() == config.hidden_size);
         let first_type = first_type.ok_or_else(|| ModelError::malformed("model.safetensors", "no token type"))?;
         let positions = reader.matrix("embeddings.position_embeddings.weight", config.max_position_embeddings)?;
         let layers = (0..config.num_hidden_layers).map(|layer| reader.layer(layer, config.intermediate_size));
         Ok(Self {
+            // At least one token between the two marks.
             longest_text: parts.longest_text.clamp(3, config.max_position_embeddings.max(3)),
             tokens: reader.matrix("embeddings.word_embeddings.weight", config.vocab_size)?,
             positions: positions + first_type,
@@ -183,6 +186,7 @@ impl TransformerModel {
             known |= row.is_some();
             rows.push(row.unwrap_or(self.marks.unknown));
         });
+        // All texts of unknown words alone would have the same vector, and be found as duplicates of each other.
         if !known {
             return None;
         }

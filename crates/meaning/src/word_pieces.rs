@@ -83,6 +83,7 @@ impl WordPieces {
             hash = hash.with(byte);
             hashes[at + 1] = hash;
         }
+        // The longest first, as in the reference. The hash of every length is known, so a miss costs one slot.
         (1..=most).rev().filter(|length| rest.is_char_boundary(*length)).find_map(|length| {
             let row = self.table.row_where(hashes[length], |piece| match continues {
                 true => piece.strip_prefix(CONTINUING) == rest.as_bytes().get(..length),

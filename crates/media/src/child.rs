@@ -9,7 +9,7 @@ use std::{
 use lapidary_operation::{DecodeJob, DecodedAttachment};
 use lapidary_vault::DecodeFault;
 
-use crate::{confine, document, picture, wire};
+use crate::{confine, document, picture, template, wire};
 
 /// The argument that makes the program this process. Not for people.
 pub const CHILD_COMMAND: &str = "__decode-attachment";
@@ -33,8 +33,14 @@ pub(crate) fn decode(job: DecodeJob, bytes: &[u8]) -> Result<DecodedAttachment, 
         DecodeJob::Picture { longest_side, most_bytes } => {
             picture::scaled(bytes, longest_side, most_bytes as usize).map(DecodedAttachment::Picture)
         }
+        DecodeJob::Page { page, longest_side, most_bytes } => {
+            document::page_picture(bytes, page, longest_side, most_bytes as usize).map(DecodedAttachment::Picture)
+        }
         DecodeJob::Text { kind, most_bytes } => {
             document::text(kind, bytes, most_bytes as usize).map(DecodedAttachment::Text)
+        }
+        DecodeJob::Template { kind, values_bytes, most_bytes } => {
+            template::filled(kind, bytes, values_bytes as usize, most_bytes as usize).map(DecodedAttachment::Document)
         }
     });
     decoded.unwrap_or(Err(DecodeFault::Crashed))

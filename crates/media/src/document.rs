@@ -5,19 +5,42 @@ mod book;
 mod markup;
 mod office;
 mod pdf;
+mod pdf_lines;
+mod pdf_repair;
 mod plain;
+mod scan;
 mod sheet;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
+
+use std::time::Duration;
 
 use lapidary_vault::{DecodeFault, DocumentKind, DocumentPart, DocumentText, document_label};
 
+pub(crate) use self::scan::page_picture;
+use crate::limits::READING_TIME;
+
 /// Raised whenever a file may give another text than before; what is kept of older ones is then read again.
-pub(crate) const VERSION: u32 = 1;
+const VERSION: u32 = 2;
+
+/// The version of the reader of a kind, if there is one here.
+pub(crate) fn version(kind: DocumentKind) -> Option<u32> {
+    (kind != DocumentKind::Picture).then_some(VERSION)
+}
 
 /// The text of a document, at most this much.
 pub(crate) fn text(kind: DocumentKind, bytes: &[u8], most_bytes: usize) -> Result<DocumentText, DecodeFault> {
-    let mut parts = PartCollector::new(kind, most_bytes);
+    text_within(kind, bytes, most_bytes, READING_TIME)
+}
+
+/// The same as far as it is read within so much processor time.
+fn text_within(
+    kind: DocumentKind,
+    bytes: &[u8],
+    most_bytes: usize,
+    time: Duration,
+) -> Result<DocumentText, DecodeFault> {
+    let mut parts = PartCollector::new(kind, most_bytes, time);
     match kind {
         DocumentKind::Pdf => pdf::read(bytes, &mut parts)?,
         DocumentKind::Docx => office::read_docx(bytes, &mut parts)?,
@@ -36,12 +59,14 @@ pub(crate) fn text(kind: DocumentKind, bytes: &[u8], most_bytes: usize) -> Resul
 pub(crate) struct PartCollector {
     document: DocumentText,
     room: usize,
+    begun: Duration,
+    time: Duration,
 }
 
 impl PartCollector {
-    fn new(kind: DocumentKind, most_bytes: usize) -> Self {
+    fn new(kind: DocumentKind, most_bytes: usize, time: Duration) -> Self {
         let document = DocumentText { kind, title: None, author: None, total: 0, parts: Vec::new(), is_cut: false };
-        Self { document, room: most_bytes }
+        Self { document, room: most_bytes, begun: processor_time(), time }
     }
 
     fn set_origin(&mut self, title: Option<&str>, author: Option<&str>) {
@@ -74,10 +99,30 @@ impl PartCollector {
         self.room == 0 || self.document.is_cut
     }
 
+    /// Ends with what there is, if reading has taken too long. Asked after each part, so that there is one.
+    fn is_late(&mut self) -> bool {
+        let is_late = processor_time().saturating_sub(self.begun) >= self.time;
+        self.document.is_cut |= is_late;
+        is_late
+    }
+
     /// How much text still fits.
     fn room(&self) -> usize {
         self.room
     }
+}
+
+/// What this thread has taken. A document on a busy computer is read as far as on another one.
+#[cfg(unix)]
+fn processor_time() -> Duration {
+    let taken = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    Duration::try_from(taken).unwrap_or_default()
+}
+
+/// There is no limit of processor time here either; the parent has a clock.
+#[cfg(not(unix))]
+fn processor_time() -> Duration {
+    Duration::ZERO
 }
 
 /// Control characters confuse terminals and models.

@@ -1,10 +1,11 @@
-//! Text on pictures, recognised by a program that the owner names.
+//! Text on pictures and on scanned pages, recognised by a program that the owner names.
 //!
 //! The picture is decoded and scaled by the process with limits first, so the program never sees the bytes of the file. It
 //! gets a PNG or JPEG on standard input, and what it writes to standard output is the text. It is a program of the owner, and
 //! has no other limits than a clock and a cap on its output; it is killed with all processes that it has started.
 
 use std::{
+    collections::BTreeMap,
     io::{Read, Write},
     process::{Child, Command, Stdio},
     sync::{
@@ -20,8 +21,10 @@ use lapidary_operation::{
     AttachmentDecoder, DecodeError, DecodeJob, DecodedAttachment, Interruption, Reason, ScaledPicture,
 };
 use lapidary_vault::{
-    DecodeFault, DocumentKind, DocumentPart, DocumentReader, DocumentText, ElapsedTime, NoDocumentText,
+    DecodeFault, DocumentKind, DocumentPart, DocumentReader, DocumentText, ElapsedTime, MOST_DOCUMENT_TEXT,
+    NoDocumentText,
 };
+use parking_lot::Mutex;
 
 /// Small letters of a scanned page can still be read at this size.
 const LONGEST_SIDE: u32 = 3_000;
@@ -30,13 +33,24 @@ const MOST_PICTURE_BYTES: u32 = 16 << 20;
 const MOST_TIME: Duration = Duration::from_secs(60);
 const MOST_TEXT: u64 = 256 << 10;
 const LOOK: Duration = Duration::from_millis(20);
+/// More pages of a scan are not read: each takes seconds.
+const MOST_SCANNED_PAGES: usize = 500;
+/// How many documents are remembered whose pages were read in part.
+const MOST_UNFINISHED: usize = 4;
 
-/// Reads documents, and the text on pictures.
+/// Reads documents, and the text on pictures and scanned pages.
 pub struct OcrReader {
     documents: Arc<dyn DocumentReader>,
     pictures: Arc<dyn AttachmentDecoder>,
     program: String,
     arguments: Vec<String>,
+    /// The pages of scans that were read before a call ended, so that the next one goes on from there.
+    unfinished: Mutex<Vec<UnfinishedScan>>,
+}
+
+struct UnfinishedScan {
+    hash: ContentHash,
+    pages: BTreeMap<u32, String>,
 }
 
 impl OcrReader {
@@ -46,16 +60,97 @@ impl OcrReader {
         program: &str,
         arguments: &[String],
     ) -> Self {
-        Self { documents, pictures, program: program.to_owned(), arguments: arguments.to_vec() }
+        let (program, arguments) = (program.to_owned(), arguments.to_vec());
+        Self { documents, pictures, program, arguments, unfinished: Mutex::default() }
+    }
+
+    /// The text on a picture that is decoded with this job.
+    fn words(&self, job: DecodeJob, bytes: &[u8], go_on: &(dyn Fn() -> bool + Sync)) -> Result<String, NoDocumentText> {
+        let text = self.recognised(&self.scaled(job, bytes, go_on)?, go_on)?;
+        Ok(text.trim().to_owned())
+    }
+
+    /// Adds the text of scanned pages to what was read of a PDF.
+    fn with_scans(
+        &self,
+        mut text: DocumentText,
+        bytes: &[u8],
+        go_on: &(dyn Fn() -> bool + Sync),
+    ) -> Result<DocumentText, NoDocumentText> {
+        // The pages of a text that have none are empty, or covers, which are not worth a minute each.
+        if text.is_cut || 2 * text.parts.len() > text.total as usize {
+            return Ok(text);
+        }
+        let hash = ContentHash::of(bytes);
+        let mut pages = self.take_unfinished(hash);
+        let has_text = |page: &u32| text.parts.binary_search_by_key(page, |part| part.number).is_ok();
+        let scans: Vec<u32> = (1..=text.total).filter(|page| !has_text(page)).collect();
+        let mut fault = None;
+        for page in scans.iter().copied().take(MOST_SCANNED_PAGES) {
+            if pages.contains_key(&page) {
+                continue;
+            }
+            let job = DecodeJob::Page { page, longest_side: LONGEST_SIDE, most_bytes: MOST_PICTURE_BYTES };
+            match self.words(job, bytes, go_on) {
+                Ok(words) => drop(pages.insert(page, words)),
+                Err(NoDocumentText::Stopped) => {
+                    self.put_unfinished(UnfinishedScan { hash, pages });
+                    return Err(NoDocumentText::Stopped);
+                }
+                // The program is missing or fails; it would fail on the next page too.
+                Err(NoDocumentText::Fault(DecodeFault::Unavailable)) => {
+                    fault = Some(DecodeFault::Unavailable);
+                    break;
+                }
+                // The page is not a picture, or cannot be decoded.
+                Err(NoDocumentText::Fault(_)) => drop(pages.insert(page, String::new())),
+            }
+        }
+        let found = pages.into_iter().filter(|(_, text)| !text.is_empty());
+        text.parts.extend(found.map(|(number, text)| DocumentPart { number, label: None, text }));
+        text.parts.sort_by_key(|part| part.number);
+        text.is_cut |= scans.len() > MOST_SCANNED_PAGES;
+        let mut bytes = 0;
+        let all = text.parts.len();
+        let fits = |part: &&DocumentPart| {
+            bytes += part.text.len();
+            bytes <= MOST_DOCUMENT_TEXT
+        };
+        let fits = text.parts.iter().take_while(fits).count();
+        text.parts.truncate(fits);
+        text.is_cut |= fits < all;
+        match fault {
+            // Then it is tried again another time, like a picture.
+            Some(fault) if text.parts.is_empty() => Err(NoDocumentText::Fault(fault)),
+            _ => text.believed(DocumentKind::Pdf).ok_or(NoDocumentText::Fault(DecodeFault::Crashed)),
+        }
+    }
+
+    fn take_unfinished(&self, hash: ContentHash) -> BTreeMap<u32, String> {
+        let mut unfinished = self.unfinished.lock();
+        let at = unfinished.iter().position(|scan| scan.hash == hash);
+        at.map(|at| unfinished.remove(at).pages).unwrap_or_default()
+    }
+
+    fn put_unfinished(&self, scan: UnfinishedScan) {
+        let mut unfinished = self.unfinished.lock();
+        unfinished.insert(0, scan);
+        unfinished.truncate(MOST_UNFINISHED);
     }
 
     /// The picture as the program gets it.
-    fn scaled(&self, bytes: &[u8], go_on: &(dyn Fn() -> bool + Sync)) -> Result<Vec<u8>, NoDocumentText> {
-        let job = DecodeJob::Picture { longest_side: LONGEST_SIDE, most_bytes: MOST_PICTURE_BYTES };
+    fn scaled(
+        &self,
+        job: DecodeJob,
+        bytes: &[u8],
+        go_on: &(dyn Fn() -> bool + Sync),
+    ) -> Result<Vec<u8>, NoDocumentText> {
         let goes_on = || if go_on() { Ok(()) } else { Err(Reason::Interrupted(Interruption::TakenBack)) };
         match self.pictures.decode(job, bytes, &goes_on) {
             Ok(DecodedAttachment::Picture(ScaledPicture { bytes, .. })) => Ok(bytes),
-            Ok(DecodedAttachment::Text(_)) => Err(NoDocumentText::Fault(DecodeFault::Crashed)),
+            Ok(DecodedAttachment::Text(_) | DecodedAttachment::Document(_)) => {
+                Err(NoDocumentText::Fault(DecodeFault::Crashed))
+            }
             Err(DecodeError::Stopped(_)) => Err(NoDocumentText::Stopped),
             Err(DecodeError::Fault(fault)) => Err(NoDocumentText::Fault(fault)),
         }
@@ -130,25 +225,31 @@ impl DocumentReader for OcrReader {
         bytes: &[u8],
         go_on: &(dyn Fn() -> bool + Sync),
     ) -> Result<DocumentText, NoDocumentText> {
-        if kind != DocumentKind::Picture {
-            return self.documents.read(kind, bytes, go_on);
+        match kind {
+            DocumentKind::Picture => {}
+            DocumentKind::Pdf => return self.with_scans(self.documents.read(kind, bytes, go_on)?, bytes, go_on),
+            _ => return self.documents.read(kind, bytes, go_on),
         }
-        let text = self.recognised(&self.scaled(bytes, go_on)?, go_on)?;
-        let text = text.trim().to_owned();
+        let job = DecodeJob::Picture { longest_side: LONGEST_SIDE, most_bytes: MOST_PICTURE_BYTES };
+        let text = self.words(job, bytes, go_on)?;
         let parts = if text.is_empty() { Vec::new() } else { vec![DocumentPart { number: 1, label: None, text }] };
         let text = DocumentText { kind, title: None, author: None, total: 1, parts, is_cut: false };
         text.believed(kind).ok_or(NoDocumentText::Fault(DecodeFault::Crashed))
     }
 
-    fn version(&self) -> u32 {
-        self.documents.version()
-    }
-
     /// Another program recognises another text.
-    fn picture_version(&self) -> Option<u32> {
+    fn version(&self, kind: DocumentKind) -> Option<u32> {
         let command = [std::slice::from_ref(&self.program), self.arguments.as_slice()].concat().join("\0");
-        let [first, second, third, fourth, ..] = *ContentHash::of(command.as_bytes()).as_bytes();
-        Some(u32::from_le_bytes([first, second, third, fourth]))
+        let of = |command: &str| {
+            let [first, second, third, fourth, ..] = *ContentHash::of(command.as_bytes()).as_bytes();
+            u32::from_le_bytes([first, second, third, fourth])
+        };
+        match kind {
+            DocumentKind::Picture => Some(of(&command)),
+            // Both have a say in it.
+            DocumentKind::Pdf => Some(of(&format!("{command}\0{}", self.documents.version(kind)?))),
+            _ => self.documents.version(kind),
+        }
     }
 }
 
@@ -226,6 +327,46 @@ mod tests {
             thread::sleep(LOOK);
         }
         assert!(is_gone() || is_dead(process), "it was killed");
+    }
+
+    #[test]
+    fn the_pages_of_a_scan_are_read_one_by_one() {
+        let scan = crate::document::tests::sample_scan();
+        let pages = |script: &str| {
+            let text = reader(script).read(DocumentKind::Pdf, &scan, &|| true)?;
+            Ok(text.parts.into_iter().map(|part| (part.number, part.text)).collect::<Vec<_>>())
+        };
+        let said = |number, text: &str| (number, text.to_owned());
+        assert_eq!(pages("cat >/dev/null; echo ' slate '").unwrap(), [said(1, "slate"), said(2, "slate")]);
+        assert_eq!(pages("cat >/dev/null").unwrap(), []);
+        // A program that is missing may be there another time.
+        assert_eq!(pages("exit 1"), Err(NoDocumentText::Fault(DecodeFault::Unavailable)));
+        // What has text is not recognised.
+        let broken = reader("exit 1");
+        let text = broken.read(DocumentKind::Plain, b"slate", &|| true).unwrap();
+        assert_eq!(text.parts[0].text, "slate");
+        assert_ne!(broken.version(DocumentKind::Pdf), reader("exit 2").version(DocumentKind::Pdf));
+        assert_eq!(broken.version(DocumentKind::Plain), InProcessDecoder.version(DocumentKind::Plain));
+    }
+
+    #[test]
+    fn a_scan_goes_on_where_the_last_call_ended() {
+        let scan = crate::document::tests::sample_scan();
+        let folder = tempfile::tempdir().unwrap();
+        let count = folder.path().join("count");
+        // On the second page it hangs, once.
+        let script = format!(
+            "cat >/dev/null; echo x >> {0}; if [ $(wc -l < {0}) = 2 ]; then sleep 1000; fi; echo slate",
+            count.display()
+        );
+        let reader = reader(&script);
+        let is_second = || std::fs::read_to_string(&count).is_ok_and(|lines| lines.lines().count() == 2);
+        let stopped = reader.read(DocumentKind::Pdf, &scan, &|| !is_second());
+        assert_eq!(stopped.unwrap_err(), NoDocumentText::Stopped);
+        let text = reader.read(DocumentKind::Pdf, &scan, &|| true).unwrap();
+        assert_eq!((text.parts.len(), text.total), (2, 2));
+        let runs = std::fs::read_to_string(&count).unwrap().lines().count();
+        assert_eq!(runs, 3, "the first page was not read again");
     }
 
     fn open(path: &std::path::Path) -> std::fs::File {

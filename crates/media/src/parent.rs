@@ -91,8 +91,8 @@ impl DocumentReader for ChildDecoder {
         document_of(kind, decoded)
     }
 
-    fn version(&self) -> u32 {
-        document::VERSION
+    fn version(&self, kind: DocumentKind) -> Option<u32> {
+        document::version(kind)
     }
 }
 
@@ -184,9 +184,10 @@ fn cause_of_death(child: &mut Child) -> DecodeFault {
 /// The line, and the bytes that the job allows.
 fn most_output(job: DecodeJob) -> u64 {
     match job {
-        DecodeJob::Picture { most_bytes, .. } => 4_096 + u64::from(most_bytes),
+        DecodeJob::Picture { most_bytes, .. } | DecodeJob::Page { most_bytes, .. } => 4_096 + u64::from(most_bytes),
         // As JSON, where a sign may take six bytes, and with a frame for each of many pages.
         DecodeJob::Text { most_bytes, .. } => (4 << 20) + 2 * u64::from(most_bytes),
+        DecodeJob::Template { most_bytes, .. } => 64 * 1_024 + u64::from(most_bytes),
     }
 }
 
@@ -220,8 +221,8 @@ impl DocumentReader for InProcessDecoder {
         document_of(kind, child::decode(text_job(kind), bytes).map_err(NoDocumentText::Fault)?)
     }
 
-    fn version(&self) -> u32 {
-        document::VERSION
+    fn version(&self, kind: DocumentKind) -> Option<u32> {
+        document::version(kind)
     }
 }
 

@@ -23,23 +23,58 @@ const SMALL_PNG: usize = 256 << 10;
 /// Smaller than this, nothing can be recognised.
 const SHORTEST_SIDE: u32 = 64;
 
+/// A picture of a known format, not decoded yet.
+struct OpenedPicture<'b> {
+    decoder: Box<dyn ImageDecoder + 'b>,
+    format: ImageFormat,
+}
+
+impl<'b> OpenedPicture<'b> {
+    fn of(bytes: &'b [u8]) -> Result<Self, DecodeFault> {
+        let mut reader = ImageReader::new(Cursor::new(bytes)).with_guessed_format().map_err(|_| DecodeFault::Broken)?;
+        // By the first bytes and not by the name, which a caller may have chosen.
+        let format = reader.format().ok_or(DecodeFault::Broken)?;
+        let mut limits = Limits::default();
+        limits.max_alloc = Some(MOST_DECODED);
+        limits.max_image_width = Some(LONGEST_SIDE);
+        limits.max_image_height = Some(LONGEST_SIDE);
+        reader.limits(limits);
+        let decoder = reader.into_decoder().map_err(|error| fault(&error))?;
+        let (width, height) = decoder.dimensions();
+        // The limits above bind the decoder alone; the picture that it fills is not counted.
+        if width > LONGEST_SIDE || height > LONGEST_SIDE || decoder.total_bytes() > MOST_DECODED {
+            return Err(DecodeFault::TooManyPixels);
+        }
+        Ok(Self { decoder: Box::new(decoder), format })
+    }
+}
+
+/// The pixels of a picture as they are stored.
+pub(crate) fn decoded(bytes: &[u8]) -> Result<DynamicImage, DecodeFault> {
+    DynamicImage::from_decoder(OpenedPicture::of(bytes)?.decoder).map_err(|error| fault(&error))
+}
+
+/// A picture that was found on a page, encoded within the limits.
+pub(crate) fn of_page(page: DynamicImage, longest_side: u32, most_bytes: usize) -> Result<ScaledPicture, DecodeFault> {
+    let (width, height) = (page.width(), page.height());
+    let shown = encoded(page, longest_side, most_bytes)?;
+    let facts = PictureFacts {
+        media_type: shown.media_type.to_owned(),
+        width,
+        height,
+        shown_media_type: shown.media_type.to_owned(),
+        shown_width: shown.width,
+        shown_height: shown.height,
+        is_animated: false,
+        is_incomplete: false,
+    };
+    Ok(ScaledPicture { facts, bytes: shown.bytes })
+}
+
 /// A picture that fits into the limits.
 pub(crate) fn scaled(bytes: &[u8], longest_side: u32, most_bytes: usize) -> Result<ScaledPicture, DecodeFault> {
-    let mut reader = ImageReader::new(Cursor::new(bytes)).with_guessed_format().map_err(|_| DecodeFault::Broken)?;
-    // By the first bytes and not by the name, which a caller may have chosen.
-    let format = reader.format().ok_or(DecodeFault::Broken)?;
+    let OpenedPicture { mut decoder, format } = OpenedPicture::of(bytes)?;
     let media_type = media_type(format).ok_or(DecodeFault::Broken)?;
-    let mut limits = Limits::default();
-    limits.max_alloc = Some(MOST_DECODED);
-    limits.max_image_width = Some(LONGEST_SIDE);
-    limits.max_image_height = Some(LONGEST_SIDE);
-    reader.limits(limits);
-    let mut decoder = reader.into_decoder().map_err(|error| fault(&error))?;
-    let (width, height) = decoder.dimensions();
-    // The limits above bind the decoder alone; the picture that it fills is not counted.
-    if width > LONGEST_SIDE || height > LONGEST_SIDE || decoder.total_bytes() > MOST_DECODED {
-        return Err(DecodeFault::TooManyPixels);
-    }
     // Broken metadata is not worth a refusal.
     let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
     let (mut picture, is_incomplete) = match DynamicImage::from_decoder(decoder) {

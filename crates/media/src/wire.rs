@@ -2,12 +2,16 @@
 
 use std::io::{self, BufRead, Read, Write};
 
-use lapidary_operation::{DecodeJob, DecodedAttachment, PictureFacts, ScaledPicture};
+use lapidary_operation::{DecodeJob, DecodedAttachment, FilledFacts, FilledTemplate, PictureFacts, ScaledPicture};
 use lapidary_vault::{DecodeFault, DocumentKind, DocumentText};
 use serde::{Deserialize, Serialize};
 
-/// The longest line.
-const LONGEST_LINE: u64 = 4_096;
+/// The longest line. A document has names from its template in it.
+const LONGEST_LINE: u64 = 32 << 10;
+
+/// Placeholders without a value that are named.
+const MOST_NAMES: usize = 30;
+const LONGEST_NAME: usize = 400;
 
 #[derive(Serialize, Deserialize)]
 struct JobLine {
@@ -25,6 +29,10 @@ enum ResultLine {
     /// The text follows as JSON.
     Text {
         kind: DocumentKind,
+        bytes: usize,
+    },
+    Document {
+        facts: FilledFacts,
         bytes: usize,
     },
     Fault(DecodeFault),
@@ -58,6 +66,11 @@ pub(crate) fn write_result(mut to: impl Write, decoded: &Result<DecodedAttachmen
             to.write_all(b"\n")?;
             to.write_all(&written)?;
         }
+        Ok(DecodedAttachment::Document(FilledTemplate { facts, bytes })) => {
+            serde_json::to_writer(&mut to, &ResultLine::Document { facts: facts.clone(), bytes: bytes.len() })?;
+            to.write_all(b"\n")?;
+            to.write_all(bytes)?;
+        }
         Err(fault) => {
             serde_json::to_writer(&mut to, &ResultLine::Fault(*fault))?;
             to.write_all(b"\n")?;
@@ -77,6 +90,13 @@ pub(crate) fn read_result(mut from: &[u8]) -> Option<Result<DecodedAttachment, D
             let is_known = |media_type: &str| crate::picture::MEDIA_TYPES.contains(&media_type);
             let is_whole = from.len() == bytes && is_known(&facts.media_type) && is_known(&facts.shown_media_type);
             is_whole.then(|| Ok(DecodedAttachment::Picture(ScaledPicture { facts, bytes: from.to_vec() })))
+        }
+        ResultLine::Document { mut facts, bytes } => {
+            // They are shown to the caller.
+            facts.unknown.truncate(MOST_NAMES);
+            facts.unknown.iter_mut().for_each(|name| name.truncate(name.floor_char_boundary(LONGEST_NAME)));
+            let is_whole = from.len() == bytes;
+            is_whole.then(|| Ok(DecodedAttachment::Document(FilledTemplate { facts, bytes: from.to_vec() })))
         }
         ResultLine::Text { kind, bytes } => {
             let text: DocumentText = serde_json::from_slice(Some(from).filter(|from| from.len() == bytes)?).ok()?;

@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 
+use lapidary_note::counted;
 use lapidary_query::{nearest, words};
 use serde_json::{Map, Value, json};
 
@@ -190,10 +191,11 @@ impl ArgumentCheck {
     }
 
     fn items(&mut self, at: &str, schema: &Map<String, Value>, items: Vec<Value>) -> Value {
-        if let Some(fewest) = schema.get("minItems").and_then(Value::as_u64)
-            && (items.len() as u64) < fewest
+        if let Some(fewest) =
+            schema.get("minItems").and_then(Value::as_u64).and_then(|fewest| usize::try_from(fewest).ok())
+            && items.len() < fewest
         {
-            self.problem(at, Prose::ours(format_args!("must have at least {fewest} entries")));
+            self.problem(at, Prose::ours(format_args!("must have at least {}", counted(fewest, "entry"))));
         }
         let Some(Value::Object(each)) = schema.get("items") else { return Value::Array(items) };
         items.into_iter().enumerate().map(|(index, item)| self.value(&format!("{at}[{index}]"), each, item)).collect()

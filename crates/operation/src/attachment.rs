@@ -43,8 +43,12 @@ pub trait AttachmentDecoder: Send + Sync {
 pub enum DecodeJob {
     /// A picture within these limits.
     Picture { longest_side: u32, most_bytes: u32 },
+    /// The picture that a page of a PDF is, within these limits; `Broken` if the page is something else.
+    Page { page: u32, longest_side: u32, most_bytes: u32 },
     /// The text of a document, at most this much. Tools ask the view for it, which keeps it.
     Text { kind: DocumentKind, most_bytes: u32 },
+    /// A template with its values, as a document of at most this size. The bytes are the values, this many, and then the template.
+    Template { kind: DocumentKind, values_bytes: u32, most_bytes: u32 },
 }
 
 /// What a decoder found.
@@ -52,6 +56,26 @@ pub enum DecodeJob {
 pub enum DecodedAttachment {
     Picture(ScaledPicture),
     Text(DocumentText),
+    Document(FilledTemplate),
+}
+
+/// A document that was made of a template.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FilledTemplate {
+    pub facts: FilledFacts,
+    pub bytes: Vec<u8>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FilledFacts {
+    /// How many placeholders were filled.
+    pub filled: u32,
+    /// Names without a value, which are still in the document.
+    pub unknown: Vec<String>,
+    /// Pictures of the note that have no place in it.
+    pub pictures_left_out: u32,
+    /// Its slides, or the rows that were written into it.
+    pub parts: u32,
 }
 
 /// A picture of a size that a model can use.

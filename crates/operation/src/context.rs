@@ -27,7 +27,7 @@ pub struct Context<'a> {
     pub author: &'a ChangeAuthor,
     /// The names of all vaults available to the caller.
     pub vaults: &'a [String],
-    pub scan: ScanLimits,
+    pub limits: ToolLimits,
     /// What it may hold in memory.
     pub budget: MemoryBudget,
     /// The folder of the vaults in which every note is a playbook.
@@ -213,9 +213,10 @@ impl ChangeAuthor {
     }
 }
 
-/// How much a call may examine before it answers with what it has, and how much it may request; 0 means no limit.
+/// What the owner lets a tool do in one call; 0 means no limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ScanLimits {
+pub struct ToolLimits {
+    /// Examined before the tool answers with what it has.
     pub max_files: u64,
     pub max_bytes: u64,
     /// For one batch.

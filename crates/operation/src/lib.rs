@@ -46,8 +46,8 @@ pub use app_bridge::{
 pub use arguments::{CheckedArguments, check_arguments};
 // As the reason `attachment_unreadable` has it.
 pub use attachment::{
-    AttachmentAccess, AttachmentDecoder, BlockKind, ContentBlock, DecodeError, DecodeJob, DecodedAttachment, NoDecoder,
-    PICTURE_ENDINGS, PictureFacts, SOUND_ENDINGS, ScaledPicture,
+    AttachmentAccess, AttachmentDecoder, BlockKind, ContentBlock, DecodeError, DecodeJob, DecodedAttachment,
+    FilledFacts, FilledTemplate, NoDecoder, PICTURE_ENDINGS, PictureFacts, SOUND_ENDINGS, ScaledPicture,
 };
 pub use budget::{MemoryBudget, MemoryLimits};
 pub use bug::{Bug, CaughtUnwind, catch_panic, install_panic_hook};
@@ -56,7 +56,7 @@ pub use catalogue::{
     ToolStanding,
 };
 pub use context::{
-    Cancel, ChangeAuthor, ChangeOwnership, Context, RecipeAccess, RunnableRecipe, ScanLimits, ShareReport, WalkCost,
+    Cancel, ChangeAuthor, ChangeOwnership, Context, RecipeAccess, RunnableRecipe, ShareReport, ToolLimits, WalkCost,
 };
 pub use declaration::{
     CORE_TOOLS, Declaration, Effect, PathArgument, PathRole, RestoreReach, ToolGroup, ToolKind, ToolNeeds, WireFamily,

@@ -84,6 +84,14 @@ impl OutsideAction {
             Self::Call(call) => call.in_words(),
         }
     }
+
+    /// What is sent along, for those who judge it: all of it.
+    pub fn shown_arguments(&self) -> Option<String> {
+        match self {
+            Self::App(_) => None,
+            Self::Call(call) => Some(call.shown_arguments()),
+        }
+    }
 }
 
 /// An answer that is completed after the plan.

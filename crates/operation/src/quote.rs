@@ -7,6 +7,7 @@ use std::fmt;
 pub use lapidary_note::outside_quotations;
 use lapidary_note::{ContentHash, EditError, ExpectedHash, PatchError, PatchMismatch};
 pub use lapidary_note::{Quoted, one_line, quoted, visible, visible_json};
+use lapidary_recipe::RecipeName;
 use lapidary_vault::{JoinError, PathError, VaultPath};
 
 use crate::{
@@ -68,6 +69,13 @@ impl InWords for String {
     type Word<'a> = Quoted<'a>;
     fn in_words(&self) -> Quoted<'_> {
         quoted(self)
+    }
+}
+
+impl InWords for RecipeName {
+    type Word<'a> = Quoted<'a>;
+    fn in_words(&self) -> Quoted<'_> {
+        quoted(self.as_str())
     }
 }
 

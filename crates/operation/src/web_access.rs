@@ -62,6 +62,8 @@ pub enum WebFault {
     TooManyRedirects,
     /// A redirect leads from TLS to plain text, which anyone on the way can write.
     Downgraded,
+    /// It leads to something that is not an address of the web.
+    Misdirected,
     /// Not a text, or compressed although that was not asked for.
     Unsupported {
         media_type: String,

@@ -1,6 +1,7 @@
 //! Plans the calls of a batch on top of each other, each through the same checks as a separate call, and joins them
 //! into one change.
 
+use lapidary_recipe::is_recipe_name;
 use lapidary_tools::{
     AnswerDraft, BatchOutcome, BatchStep, CallBatch, CatalogueEntry, CheckedArguments, CommitReport, Context, Planned,
     PlannedChange, Reason, StepAnswer, StepRefusal, ToolAnswer, ToolSpec, bug, clipped,
@@ -104,7 +105,11 @@ pub(crate) fn plan_step<'a>(
     arguments: Map<String, Value>,
     dry_run: bool,
 ) -> Result<(&'a CatalogueEntry, PlannedStep, ChangeSet), Reason> {
-    let entry = find::named_tool(execution.profile(), tool)?;
+    let entry = find::named_tool(execution.profile(), tool).map_err(|reason| match is_recipe_name(tool) {
+        // It may well be there, and is called like a tool.
+        true => Reason::NotInBatch { tool: clipped(tool) },
+        false => reason,
+    })?;
     entry.authorize()?;
     let name = entry.spec.name();
     if !entry.spec.in_batches {

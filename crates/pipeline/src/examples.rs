@@ -4,6 +4,7 @@ mod archives;
 mod attachments;
 mod batches;
 mod canvases;
+mod documents;
 mod everyday;
 mod graph;
 mod hashes;

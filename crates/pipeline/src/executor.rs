@@ -11,7 +11,7 @@ use std::{
 
 use lapidary_tools::{
     AttachmentAccess, AttachmentDecoder, DiskFault, Effect, MemoryLimits, OtherServers, OwnerSettings, ProfileView,
-    Reason, ScanLimits, VaultShape, WebAccess,
+    Reason, ToolLimits, VaultShape, WebAccess,
 };
 use lapidary_vault::{ImportFolder, MeaningState, RulesError, Scope, VaultPath, View};
 
@@ -87,7 +87,7 @@ pub struct CallLimits {
     /// How long the user may take to answer.
     pub answer_within: Duration,
     pub repetition: RepetitionLimits,
-    pub scan: ScanLimits,
+    pub tools: ToolLimits,
 }
 
 impl ExecutorSetup {

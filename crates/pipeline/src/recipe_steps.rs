@@ -73,6 +73,8 @@ impl AnswerDraft for StepsDraft {
 
 /// A run in progress.
 struct StepRun<'r, 'c, 'a> {
+    /// A script has none.
+    name: Option<RecipeName>,
     execution: &'r Execution<'a>,
     context: &'r Context<'c>,
     /// The vault as it is on disk.
@@ -102,16 +104,17 @@ pub(crate) fn plan<'a>(
     execution.ran = RanSteps { recipe: name.clone(), calls: Vec::new() };
     let values = recipe.begin(&arguments).map_err(|faults| {
         let fault = |fault: lapidary_recipe::ArgumentFault| ArgumentProblem {
-            at: format!("arguments.{}", fault.name),
+            at: fault.name,
             problem: fault.problem.into(),
             nearest: fault.nearest,
         };
-        let tool = entry.spec.name().to_owned();
-        Reason::InvalidArguments { tool, problems: faults.into_iter().map(fault).collect() }
+        let recipe = name.as_ref().map_or_else(|| entry.spec.name().to_owned(), RecipeName::to_string);
+        Reason::RecipeArguments { recipe, problems: faults.into_iter().map(fault).collect() }
     })?;
     let shows_content = judge::on_showing(execution, &[&entry.spec]) == RuleDecision::Allow;
     let mut calls = Vec::new();
     let mut run = StepRun {
+        name: name.clone(),
         execution,
         context,
         view,
@@ -147,7 +150,7 @@ impl<'a> StepRun<'_, '_, 'a> {
         let expressions = || QueryContext::new(now.timestamp(), zone.clone(), &go_on).with_limits(limits);
         let mut last = Value::Null;
         for (index, step) in recipe.steps.iter().enumerate() {
-            let stopped = |fault: RecipeFault| stopped(Some(index), fault, self.context);
+            let stopped = |fault: RecipeFault| self.stopped(Some(index), fault);
             last = match values.items(step, &expressions()).map_err(stopped)? {
                 None => match self.once(index, step, &values, &expressions(), calls)? {
                     Some(result) => result,
@@ -162,13 +165,11 @@ impl<'a> StepRun<'_, '_, 'a> {
                     Value::Array(results)
                 }
             };
-            values.set(&step.id, &last).map_err(|fault| self::stopped(Some(index), fault, self.context))?;
+            values.set(&step.id, &last).map_err(|fault| self.stopped(Some(index), fault))?;
         }
         match &recipe.answer {
             None => Ok(last),
-            Some(answer) => {
-                values.filled_in(answer, &expressions()).map_err(|fault| self::stopped(None, fault, self.context))
-            }
+            Some(answer) => values.filled_in(answer, &expressions()).map_err(|fault| self.stopped(None, fault)),
         }
     }
 
@@ -186,7 +187,7 @@ impl<'a> StepRun<'_, '_, 'a> {
         if self.execution.started.elapsed() > allowed {
             return Err(Reason::Interrupted(Interruption::Deadline { allowed }));
         }
-        let fault = |fault: RecipeFault| stopped(Some(index), fault, self.context);
+        let fault = |fault: RecipeFault| self.stopped(Some(index), fault);
         if !values.wants(step, expressions).map_err(fault)? {
             return Ok(None);
         }
@@ -259,6 +260,34 @@ impl<'a> StepRun<'_, '_, 'a> {
         Ok(result.output)
     }
 
+    fn stopped(&self, step: Option<usize>, fault: RecipeFault) -> Reason {
+        let problem = match fault {
+            RecipeFault::Expression { expression, problem } => Prose::ours(format_args!(
+                "the expression {} fails: {}",
+                quoted(&clipped(&expression)),
+                quoted(&clipped(&problem))
+            )),
+            RecipeFault::NotAList { expression } => {
+                Prose::ours(format_args!("{} is not a list", quoted(&clipped(&expression))))
+            }
+            RecipeFault::TooManyItems { count } => {
+                Prose::ours(format_args!("the list has {count} items, and a step runs for at most {MOST_ITEMS}"))
+            }
+            RecipeFault::TooLarge => "the results of the steps are too large".into(),
+            RecipeFault::Unfit { argument, value, problem } => Prose::ours(format_args!(
+                "{} would be given {}, {problem}",
+                quoted(&argument),
+                quoted(&clipped(&value))
+            )),
+            RecipeFault::Halt(_) => match self.context.check() {
+                Err(ended) => return ended,
+                Ok(()) => "an expression takes too long".into(),
+            },
+        };
+        let recipe = self.name.as_ref().map(RecipeName::to_string);
+        Reason::RecipeStopped { recipe, step, problem }
+    }
+
     /// The owner's rules for every tool of a run hold for the whole change.
     fn involve(&mut self, entry: &'a CatalogueEntry) {
         let writes = entry.spec.writes();
@@ -287,29 +316,4 @@ fn write_out(spec: &ToolSpec, arguments: &mut Map<String, Value>) {
             *value = Value::String(value.to_string());
         }
     }
-}
-
-fn stopped(step: Option<usize>, fault: RecipeFault, context: &Context<'_>) -> Reason {
-    let problem = match fault {
-        RecipeFault::Expression { expression, problem } => Prose::ours(format_args!(
-            "the expression {} fails: {}",
-            quoted(&clipped(&expression)),
-            quoted(&clipped(&problem))
-        )),
-        RecipeFault::NotAList { expression } => {
-            Prose::ours(format_args!("{} is not a list", quoted(&clipped(&expression))))
-        }
-        RecipeFault::TooManyItems { count } => {
-            Prose::ours(format_args!("the list has {count} items, and a step runs for at most {MOST_ITEMS}"))
-        }
-        RecipeFault::TooLarge => "the results of the steps are too large".into(),
-        RecipeFault::Unfit { argument, value, problem } => {
-            Prose::ours(format_args!("{} would be given {}, {problem}", quoted(&argument), quoted(&clipped(&value))))
-        }
-        RecipeFault::Halt(_) => match context.check() {
-            Err(ended) => return ended,
-            Ok(()) => "an expression takes too long".into(),
-        },
-    };
-    Reason::RecipeStopped { step, problem }
 }

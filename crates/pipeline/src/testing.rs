@@ -9,7 +9,7 @@ use lapidary_media::InProcessDecoder;
 use lapidary_recipe::RecipeName;
 use lapidary_tools::{
     AppBridge, ChangeAuthor, OtherServers, OwnerSettings, ProfileRules, ProfileView, ReadOperation, ReadPayload,
-    Reason, ReasonKind, ScanLimits, TOOL_SET, ToolSelection, VaultShape, WebAccess, recipes,
+    Reason, ReasonKind, TOOL_SET, ToolLimits, ToolSelection, VaultShape, WebAccess, recipes,
 };
 use lapidary_vault::{
     ImportFolder, PathPrefix, Policy, Vault, VaultLimits, VaultPath,
@@ -51,7 +51,7 @@ pub(crate) struct TestSetup {
     pub(crate) max_change_bytes: u64,
     pub(crate) max_reply_bytes: u64,
     pub(crate) memory_bytes: u64,
-    pub(crate) scan: ScanLimits,
+    pub(crate) tool_limits: ToolLimits,
     pub(crate) run_time: Duration,
     pub(crate) app: Option<Arc<FakeApp>>,
     pub(crate) web: Option<Arc<FakeWeb>>,
@@ -78,7 +78,7 @@ impl Default for TestSetup {
             max_change_bytes: 1 << 24,
             max_reply_bytes: 1 << 20,
             memory_bytes: 1 << 28,
-            scan: ScanLimits::default(),
+            tool_limits: ToolLimits::default(),
             // Longer than for users: tests run on busy machines.
             run_time: Duration::from_secs(600),
             app: None,
@@ -157,7 +157,7 @@ impl TestSetup {
                     allowed: 3,
                     max_failures: 4,
                 },
-                scan: self.scan,
+                tools: self.tool_limits,
             },
             clock: Clock::of_examples(),
         };

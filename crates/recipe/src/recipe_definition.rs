@@ -217,7 +217,7 @@ impl DefinitionReader {
         if !begins || !fits || name.len() > LONGEST_NAME {
             self.problem(at, "must be a name of lower-case letters, digits and `_`");
         } else if TAKEN.contains(&name) {
-            self.problem(at, format!("{} means something else; choose another name", quoted(name)));
+            self.problem(at, format!("{} has a meaning in expressions; choose another name", quoted(name)));
         } else if !self.known.insert(name.to_owned()) {
             self.problem(at, format!("the name {} is used twice", quoted(name)));
         }

@@ -52,6 +52,7 @@ pub enum RecipeFault {
 impl RecipeValues {
     /// Makes a value known under a name.
     pub fn set(&mut self, name: &str, value: &Value) -> Result<(), RecipeFault> {
+        // What a name stood for before still counts, so a loop that sets it again and again is bounded too.
         self.bytes = self.bytes.saturating_add(value.to_string().len());
         if self.bytes > MOST_RESULT_BYTES {
             return Err(RecipeFault::TooLarge);
@@ -109,6 +110,7 @@ impl RecipeValues {
         // How an argument is read may depend on one beside it, such as a mode.
         let beside = |name: &str| {
             let (_, template) = fields.iter().find(|(field, _)| field == name)?;
+            // If it fails, the call is refused at its own turn, with its own place.
             self.filled_in(template, context).ok()
         };
         let field = |(name, template): &(String, ValueTemplate)| {
@@ -129,6 +131,7 @@ impl RecipeValues {
     ) -> Result<Value, RecipeFault> {
         match template {
             ValueTemplate::Literal(value) => Ok(value.clone()),
+            // Nothing of the recipe is around it, so it is checked like an argument that the caller sent.
             ValueTemplate::Whole(whole) => self.evaluated(whole, context),
             ValueTemplate::Mixed(parts) => self.text(parts, pointer, language, context).map(Value::String),
             ValueTemplate::List(items) => {
@@ -147,6 +150,7 @@ impl RecipeValues {
         language: TextLanguage,
         context: &QueryContext<'_>,
     ) -> Result<String, RecipeFault> {
+        // How a value is written depends on the language of the whole text, which its end may decide: `….base` is a path.
         let fixed = parts.iter().filter_map(|part| match part {
             TemplatePart::Text(fixed) => Some(fixed.as_str()),
             TemplatePart::Inserted(_) => None,
@@ -172,6 +176,7 @@ impl RecipeValues {
                     })?;
                 }
             }
+            // Looked at after each part: a text of many expressions would otherwise be built before it is measured.
             if writer.len() > MOST_RESULT_BYTES {
                 return Err(RecipeFault::TooLarge);
             }

@@ -183,6 +183,7 @@ impl TextWriter {
 
     /// Outside of quotes: a word, or a phrase where one can begin.
     fn searched(&self, value: &str) -> Result<String, &'static str> {
+        // A quote in the middle of a word is part of the word for the search language.
         let begins = self.text.is_empty() || self.text.ends_with(|c: char| c.is_whitespace() || "(:-".contains(c));
         let is_plain = is_word(value, "_-/") && !value.starts_with(['-', '/']) && value != "OR";
         match (is_plain, begins) {

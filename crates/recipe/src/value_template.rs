@@ -88,6 +88,7 @@ impl ValueTemplate {
 
     /// A list or object of literals is one itself.
     fn literal(self) -> Self {
+        // A literal is checked against the schema of its tool when the recipe is made, and not copied at every step of a loop.
         let is_literal = match &self {
             Self::List(items) => items.iter().all(|item| matches!(item, Self::Literal(_))),
             Self::Object(fields) => fields.iter().all(|(_, field)| matches!(field, Self::Literal(_))),
@@ -126,6 +127,7 @@ impl ValueTemplate {
         if !rest.is_empty() {
             parts.push(TemplatePart::Text(rest.to_owned()));
         }
+        // An expression alone keeps its type: `"{{ 3 }}"` is a number, `" {{ 3 }}"` a text.
         match parts.pop() {
             Some(TemplatePart::Inserted(only)) if parts.is_empty() => Ok(Self::Whole(only)),
             last => Ok(Self::Mixed(parts.into_iter().chain(last).collect())),

@@ -1,7 +1,7 @@
 //! Keeps the text of documents: by content, failures too, so that every file is read once.
 
 use std::{
-    collections::HashMap,
+    collections::{BTreeSet, HashMap},
     sync::{Arc, OnceLock},
 };
 
@@ -63,14 +63,13 @@ impl DocumentStore {
         self.reader.get().is_some()
     }
 
-    /// Of its reader.
+    /// Of what is made of all texts. That of a PDF is read in every way there is.
     pub(crate) fn version(&self) -> Option<u32> {
-        self.reader.get().map(|reader| reader.version())
+        self.version_of(DocumentKind::Pdf)
     }
 
     fn version_of(&self, kind: DocumentKind) -> Option<u32> {
-        let reader = self.reader.get()?;
-        if kind == DocumentKind::Picture { reader.picture_version() } else { Some(reader.version()) }
+        self.reader.get()?.version(kind)
     }
 
     /// Whether the text on pictures is read.
@@ -80,11 +79,14 @@ impl DocumentStore {
 
     /// How many documents are kept with their text, and how many could not be read.
     pub fn kept(&self) -> (usize, usize) {
-        let pictures = self.reader.get().and_then(|reader| reader.picture_version());
         let counted =
             |version: u32| self.cache.as_ref().and_then(|cache| cache.count(version).ok()).unwrap_or_default();
-        let all = self.version().into_iter().chain(pictures).map(counted);
-        all.fold((0, 0), |(texts, failures), (more, worse)| (texts + more, failures + worse))
+        let kinds = [DocumentKind::Plain, DocumentKind::Pdf, DocumentKind::Picture];
+        let versions: BTreeSet<u32> = kinds.into_iter().filter_map(|kind| self.version_of(kind)).collect();
+        versions
+            .into_iter()
+            .map(counted)
+            .fold((0, 0), |(texts, failures), (more, worse)| (texts + more, failures + worse))
     }
 
     /// What files held when they were last read, by their paths.
@@ -214,8 +216,8 @@ mod tests {
             }
         }
 
-        fn version(&self) -> u32 {
-            self.version
+        fn version(&self, _: DocumentKind) -> Option<u32> {
+            Some(self.version)
         }
     }
 

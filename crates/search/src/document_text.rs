@@ -160,6 +160,8 @@ pub enum DecodeFault {
     Broken,
     /// It can be read only with a password.
     Locked,
+    /// It has programs in it.
+    Macros,
     /// It has more pixels than are decoded.
     TooManyPixels,
     /// It unpacks to more than is read, or has too many parts.
@@ -184,6 +186,7 @@ impl DecodeFault {
         match self {
             Self::Broken => "broken",
             Self::Locked => "locked",
+            Self::Macros => "macros",
             Self::TooManyPixels => "pixels",
             Self::Unpacked => "unpacked",
             Self::Memory => "memory",
@@ -199,6 +202,7 @@ impl DecodeFault {
         match self {
             Self::Broken => "its bytes are damaged, or of a format that is not supported",
             Self::Locked => "it is locked with a password",
+            Self::Macros => "it has macros",
             Self::TooManyPixels => "it has too many pixels",
             Self::Unpacked => "it unpacks to more than is read",
             Self::Memory => "decoding it takes too much memory",
@@ -233,11 +237,6 @@ pub trait DocumentReader: Send + Sync {
         go_on: &(dyn Fn() -> bool + Sync),
     ) -> Result<DocumentText, NoDocumentText>;
 
-    /// Raised whenever the same bytes may give another result.
-    fn version(&self) -> u32;
-
-    /// The same for the text on pictures; `None` if that is not read.
-    fn picture_version(&self) -> Option<u32> {
-        None
-    }
+    /// Changes whenever the same bytes of this kind may give another result; `None` if the kind is not read.
+    fn version(&self, kind: DocumentKind) -> Option<u32>;
 }

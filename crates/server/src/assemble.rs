@@ -19,7 +19,7 @@ use lapidary_plugin::RemoteBackend;
 use lapidary_query::nearest;
 use lapidary_tools::{
     AppBridge, AttachmentDecoder, BUILT_IN_PROFILES, Effect, MissingSetting, NO_MEMORY, NO_RECIPES, NO_SCHEMAS,
-    NO_SCRIPTS, NO_SERVERS, NamePattern, NoDecoder, OtherServers, OwnerSettings, ScanLimits, TOOLS, ToolSelection,
+    NO_SCRIPTS, NO_SERVERS, NamePattern, NoDecoder, OtherServers, OwnerSettings, TOOLS, ToolLimits, ToolSelection,
     VaultShape, WebAccess,
 };
 use lapidary_vault::{
@@ -39,6 +39,7 @@ use crate::{
     models,
     other_servers::{self, ServersInVault},
     remote_vault,
+    trusted_roots::usable_roots,
     web_fetcher::WebFetcher,
 };
 
@@ -159,6 +160,7 @@ pub(crate) fn assemble(
         }
     }
     // One value with everything, so that the executor has no other way to learn about the configuration.
+    let roots = usable_roots(config.authorities.as_deref());
     let setup = ExecutorSetup {
         grant,
         known: known_grants(&configured, &grants, &auth),
@@ -174,8 +176,8 @@ pub(crate) fn assemble(
         owner: owner_settings(config)?,
         shape: shape(config)?,
         decoder: decoders().pictures,
-        web: WebFetcher::of(&config.web).map(|web| Arc::new(web) as Arc<dyn WebAccess>),
-        servers: other_servers::configured(&config.mcp, &chosen)?
+        web: WebFetcher::of(&config.web, &roots).map(|web| Arc::new(web) as Arc<dyn WebAccess>),
+        servers: other_servers::configured(&config.mcp, &chosen, &roots)?
             .map(|servers| Arc::new(servers) as Arc<dyn OtherServers>),
         imports: config.imports.clone().map(ImportFolder::new),
         limits: limits(config),
@@ -529,7 +531,7 @@ fn limits(config: &lapidary_config::Config) -> CallLimits {
         run_time: LONGEST_RUN,
         answer_within: config.limits.ask_timeout,
         repetition: config.repetition,
-        scan: ScanLimits {
+        tools: ToolLimits {
             max_files: config.limits.max_files_scanned,
             max_bytes: config.limits.max_bytes_read,
             max_operations: config.limits.max_bulk_ops,

@@ -24,6 +24,7 @@ mod query_answer;
 mod remote_vault;
 mod stdio;
 mod tool_standing;
+mod trusted_roots;
 mod web_fetcher;
 
 use std::{collections::BTreeMap, ffi::OsString, io::IsTerminal, path::PathBuf, process::ExitCode};

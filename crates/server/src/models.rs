@@ -12,6 +12,9 @@ use lapidary_note::ContentHash;
 use lapidary_telemetry::outgoing;
 use lapidary_vault::store::{ModelShelf, read_model_file};
 use serde::{Deserialize, Serialize};
+use ureq::Agent;
+
+use crate::trusted_roots::trusted_roots;
 
 /// What is known of a model without reading it.
 #[derive(Debug, Clone, Serialize, Deserialize, PartialEq, Eq)]
@@ -160,9 +163,21 @@ pub(crate) fn kind_in_words(kind: ModelKind) -> &'static str {
 }
 
 /// Fetches a model. The answer must be exactly the bytes that are known.
-pub(crate) fn fetch(named: &NamedModel) -> Result<Vec<u8>, String> {
-    let failed = |error: &ureq::Error| format!("{} cannot be fetched: {}", named.name, outgoing::in_words(error));
-    let mut answer = outgoing::agent(FETCH_TIMEOUT).get(named.url).call().map_err(|error| failed(&error))?;
+pub(crate) fn fetch(named: &NamedModel, authorities: Option<&Path>) -> Result<Vec<u8>, String> {
+    let settings = outgoing::settings(FETCH_TIMEOUT, trusted_roots(authorities)?, false).build();
+    fetch_with(&settings.into(), named)
+}
+
+fn fetch_with(agent: &Agent, named: &NamedModel) -> Result<Vec<u8>, String> {
+    let failed = |error: &ureq::Error| {
+        // Behind a proxy with its own authority, only this hint says what to do.
+        let is_unknown = matches!(error, ureq::Error::Rustls(_) | ureq::Error::Tls(_) | ureq::Error::Io(_))
+            && error.to_string().contains("UnknownIssuer");
+        let hint =
+            if is_unknown { "; the variable SSL_CERT_FILE names a file with the authorities to believe" } else { "" };
+        format!("{} cannot be fetched: {}{hint}", named.name, outgoing::in_words(error))
+    };
+    let mut answer = agent.get(named.url).call().map_err(|error| failed(&error))?;
     if answer.status().as_u16() != 200 {
         return Err(format!("{} cannot be fetched: the answer is {}", named.name, answer.status()));
     }
@@ -236,6 +251,7 @@ mod tests {
     };
 
     use super::*;
+    use crate::web_fetcher::tls_tests::{TestAuthority, host};
 
     /// One answer over HTTP, and its address.
     fn answering(status: &'static str, body: &'static [u8]) -> &'static str {
@@ -260,12 +276,26 @@ mod tests {
     #[test]
     fn only_the_bytes_that_are_known_are_taken() {
         assert_eq!(ContentHash::of(b"model").to_string(), named("", 0).hash);
-        assert_eq!(fetch(&named(answering("200 OK", b"model"), 100)).unwrap(), b"model");
-        let other = fetch(&named(answering("200 OK", b"other"), 100)).unwrap_err();
+        assert_eq!(fetch(&named(answering("200 OK", b"model"), 100), None).unwrap(), b"model");
+        let other = fetch(&named(answering("200 OK", b"other"), 100), None).unwrap_err();
         assert!(other.contains("what was fetched is not test"), "{other}");
-        let moved = fetch(&named(answering("302 Found", b"model"), 100)).unwrap_err();
+        let moved = fetch(&named(answering("302 Found", b"model"), 100), None).unwrap_err();
         assert!(moved.contains("302"), "{moved}");
-        assert!(fetch(&named(answering("200 OK", b"model"), 3)).is_err());
+        assert!(fetch(&named(answering("200 OK", b"model"), 3), None).is_err());
+    }
+
+    /// As behind a proxy that looks into TLS.
+    #[test]
+    fn a_model_is_fetched_from_a_host_that_an_authority_of_the_owner_vouches_for() {
+        let authority = TestAuthority::new();
+        let answer = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\nmodel";
+        let file = authority.file();
+        for (authorities, is_fetched) in [(Some(file.path()), true), (None, false)] {
+            let port = host(authority.certificate("localhost", 2090), answer).port();
+            let fetched = fetch(&named(format!("https://localhost:{port}/model.whl").leak(), 100), authorities);
+            assert_eq!(fetched.as_deref() == Ok(b"model"), is_fetched, "{fetched:?}");
+            assert!(is_fetched || fetched.unwrap_err().contains("SSL_CERT_FILE"));
+        }
     }
 
     #[test]

@@ -53,9 +53,9 @@ pub(crate) struct WebFetcher {
 
 impl WebFetcher {
     /// None if the owner opened nothing of the web.
-    pub(crate) fn of(settings: &WebConfig) -> Option<Self> {
+    pub(crate) fn of(settings: &WebConfig, roots: &RootCerts) -> Option<Self> {
         let is_open = settings.search_url.is_some() || !Self::opens_no_host(settings);
-        is_open.then(|| Self::new(settings, DefaultResolver::default(), &RootCerts::WebPki))
+        is_open.then(|| Self::new(settings, DefaultResolver::default(), roots))
     }
 
     /// What the owner has not set, and which tools need it.
@@ -121,8 +121,12 @@ impl WebFetcher {
         read: impl FnOnce(Url, &str, &mut Response<Body>) -> Result<T, WebFault>,
     ) -> Result<T, WebFault> {
         let began = ElapsedTime::start();
-        for _ in 0..=MOST_REDIRECTS {
-            let host = self.permitted(&url)?;
+        for redirects in 0..=MOST_REDIRECTS {
+            let host = self.permitted(&url).map_err(|fault| match fault {
+                // The address of the caller was one.
+                WebFault::NotAnAddress if redirects > 0 => WebFault::Misdirected,
+                other => other,
+            })?;
             let left = within.saturating_sub(began.elapsed());
             if left.is_zero() {
                 return Err(WebFault::TimedOut);
@@ -227,7 +231,7 @@ fn redirect<B>(from: &Url, response: &Response<B>) -> Option<Result<Url, WebFaul
         return None;
     }
     let to = response.headers().get(header::LOCATION)?.to_str().ok()?;
-    Some(from.join(to).map_err(|_| WebFault::NotAnAddress))
+    Some(from.join(to).map_err(|_| WebFault::Misdirected))
 }
 
 impl WebAccess for WebFetcher {
@@ -305,4 +309,4 @@ impl EngineResult {
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
-mod tls_tests;
+pub(crate) mod tls_tests;

@@ -36,7 +36,7 @@ pub struct OperationsInput {
 impl OperationsInput {
     /// The call's own value overrides the server's, in either direction.
     pub fn limit(&self, context: &Context<'_>) -> Option<u64> {
-        Some(self.max_bulk_ops.unwrap_or(context.scan.max_operations)).filter(|limit| *limit != 0)
+        Some(self.max_bulk_ops.unwrap_or(context.limits.max_operations)).filter(|limit| *limit != 0)
     }
 }
 
@@ -52,13 +52,13 @@ impl BudgetLimits {
     pub fn of(budget: Option<&BudgetInput>, context: &Context<'_>) -> Self {
         let unless_zero = |limit: u64| Some(limit).filter(|limit| *limit != 0);
         let own = |given: fn(&BudgetInput) -> Option<u64>| budget.and_then(given);
-        let files = unless_zero(own(|budget| budget.max_files_scanned).unwrap_or(context.scan.max_files));
+        let files = unless_zero(own(|budget| budget.max_files_scanned).unwrap_or(context.limits.max_files));
         let asked = own(|budget| budget.deadline_ms).and_then(unless_zero).map(Duration::from_millis);
         // Partial results are worth more than a call that is cut off.
         let left = context.cancel.left();
         Self {
             files: files.map(|files| usize::try_from(files).unwrap_or(usize::MAX)),
-            bytes: unless_zero(own(|budget| budget.max_bytes_read).unwrap_or(context.scan.max_bytes)),
+            bytes: unless_zero(own(|budget| budget.max_bytes_read).unwrap_or(context.limits.max_bytes)),
             started: ElapsedTime::start(),
             // Never more than the call has left, whatever was asked for.
             allowed: asked.map_or(left, |asked| asked.min(left)),

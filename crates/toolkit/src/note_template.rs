@@ -41,6 +41,12 @@ pub fn templates(context: &Context<'_>, view: &View) -> Result<(Vec<VaultPath>, 
     Ok((found, settings))
 }
 
+/// How dates are written in templates of this vault: the format of days and that of times.
+pub fn date_formats(view: &View) -> Result<(String, String), Reason> {
+    let TemplateSettings { date_format, time_format, .. } = settings(view)?;
+    Ok((date_format, time_format))
+}
+
 fn settings(view: &View) -> Result<TemplateSettings, Reason> {
     view.template_settings().map_err(|error| match error {
         SettingsError::VaultGone => Reason::Disk { path: None, problem: DiskFault::VaultGone },

@@ -34,7 +34,11 @@ pub struct KeptRecipe {
 /// What can be said of a recipe without the tools.
 pub enum RecipeState {
     /// Its note or its definition cannot be read as one.
-    Broken(Vec<ArgumentProblem>),
+    Broken {
+        /// As far as there is one, so that it can be corrected.
+        definition: Option<String>,
+        problems: Vec<ArgumentProblem>,
+    },
     Read {
         definition: String,
         recipe: Recipe,
@@ -120,9 +124,12 @@ fn read(context: &Context<'_>, view: &View, name: RecipeName, path: VaultPath) -
         return Ok(None);
     };
     let state = match definition_of(&path, &file) {
-        Err(problem) => RecipeState::Broken(vec![whole(problem)]),
+        Err(problem) => RecipeState::Broken { definition: None, problems: vec![whole(problem)] },
         Ok(definition) => match Recipe::parse(&definition) {
-            Err(problems) => RecipeState::Broken(problems.into_iter().map(problem).collect()),
+            Err(problems) => RecipeState::Broken {
+                definition: Some(definition),
+                problems: problems.into_iter().map(problem).collect(),
+            },
             Ok(recipe) => {
                 let approved = context.recipes.approved.and_then(|approved| approved.get(name.as_str()));
                 let is_approved = approved == Some(&approved_hash(&name, &definition));
@@ -151,7 +158,7 @@ impl KeptRecipe {
     /// Whether a caller who has these tools can run it.
     pub fn standing(&self, catalogue: &Catalogue) -> RecipeStanding {
         match &self.state {
-            RecipeState::Broken(problems) => RecipeStanding::Broken(problems.clone()),
+            RecipeState::Broken { problems, .. } => RecipeStanding::Broken(problems.clone()),
             RecipeState::Read { recipe, is_approved, .. } => match check(catalogue, recipe, true) {
                 Ok(facts) if *is_approved => RecipeStanding::Enabled(facts),
                 Ok(facts) => RecipeStanding::NotApproved(facts),
@@ -163,7 +170,7 @@ impl KeptRecipe {
     pub fn recipe(&self) -> Option<&Recipe> {
         match &self.state {
             RecipeState::Read { recipe, .. } => Some(recipe),
-            RecipeState::Broken(_) => None,
+            RecipeState::Broken { .. } => None,
         }
     }
 }
@@ -219,7 +226,7 @@ fn whole(problem: Prose) -> ArgumentProblem {
 
 /// A definition that is to be kept: read, and checked against the tools.
 pub fn checked(context: &Context<'_>, name: &str, definition: &str) -> Result<(Recipe, RecipeFacts), Reason> {
-    let invalid = |problems| Reason::RecipeInvalid { name: clipped(name), problems };
+    let invalid = |problems| Reason::RecipeInvalid { name: Some(clipped(name)), problems };
     // The note must give back the same definition.
     if definition.lines().any(|line| line.trim_start().starts_with("```")) {
         return Err(invalid(vec![whole("a line begins with ```, which would end the code block of its note".into())]));
@@ -247,6 +254,15 @@ pub fn with_definition(note: &str, definition: &str) -> Option<String> {
     note[body..].starts_with(&old).then(|| format!("{}{definition}{}", &note[..body], &note[body + old.len()..]))
 }
 
+/// What is said of a recipe with a step that fetches pages: an address can carry what was read before.
+pub const REACHES_WEB: &str = "It reaches the web: the addresses that it fetches can carry text of your notes.";
+
+/// Where a recipe writes, for a sentence.
+pub fn places_in_words<'p>(places: impl Iterator<Item = &'p str>) -> String {
+    let one = |place: &str| if place == checking::FOUND_NOTES { place.to_owned() } else { quoted(place).to_string() };
+    places.map(one).collect::<Vec<_>>().join(", ")
+}
+
 /// What a recipe may do, as a person reads it before it is approved.
 pub fn review(name: &RecipeName, recipe: &Recipe, facts: &RecipeFacts) -> String {
     let effect = match facts.effect {
@@ -258,8 +274,10 @@ pub fn review(name: &RecipeName, recipe: &Recipe, facts: &RecipeFacts) -> String
     let mut text =
         format!("{}: {}\n{effect} It calls {}.", quoted(name.as_str()), quoted(&recipe.description), tools.join(", "));
     if !facts.places.is_empty() {
-        let places: Vec<String> = facts.places.iter().map(|place| quoted(place).to_string()).collect();
-        text += &format!(" It writes to {}.", places.join(", "));
+        text += &format!(" It writes to {}.", places_in_words(facts.places.iter().map(String::as_str)));
+    }
+    if facts.reaches_web {
+        text += &format!(" {REACHES_WEB}");
     }
     text
 }

@@ -1,6 +1,6 @@
 //! The initial text of a new note, from a template of the vault.
 
-use jiff::{SignedDuration, Span, Zoned};
+use jiff::{SignedDuration, Span, Timestamp, Zoned, tz::Offset};
 use lapidary_query::{WeekRule, format_moment};
 
 /// The values for the placeholders of a template.
@@ -42,6 +42,15 @@ pub fn filled(template: &str, places: &TemplateFields<'_>) -> String {
         }
     }
     filled + rest
+}
+
+/// The value of one placeholder for a date or a time, at a moment in seconds with an offset: for a process that can read no zones.
+pub fn clock_value((seconds, offset): (i64, i32), date_format: &str, time_format: &str, place: &str) -> Option<String> {
+    let zone = Offset::from_seconds(offset).ok()?.to_time_zone();
+    let moment = Timestamp::from_second(seconds).ok()?.to_zoned(zone);
+    let week = WeekRule::ENGLISH;
+    let date = format_moment(&moment, date_format, week);
+    TemplateFields { title: "", moment: &moment, date: &date, time_format, date_format, week }.value(place)
 }
 
 /// Whether a text has commands of the plugin Templater, which only the app can run.

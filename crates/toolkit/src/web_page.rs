@@ -193,6 +193,8 @@ mod tests {
             ("<ol start=3><li><p>a</p><p>b</p></li><li>c</li></ol>", "3. a\n\n   b\n4. c\n"),
             ("<blockquote><p>a</p><p>b</p></blockquote>", "> a\n>\n> b\n"),
             ("<blockquote><ul><li>a</li></ul></blockquote>", "> - a\n"),
+            ("<p>a</p><blockquote>b<blockquote>c</blockquote></blockquote>d", "a\n\n> b\n>\n> > c\n\nd\n"),
+            ("<ul><li>a</li></ul><blockquote>b</blockquote>", "- a\n\n> b\n"),
             ("<pre><code class='language-rust'>fn a() {\n  b\n}\n</code></pre>", "```rust\nfn a() {\n  b\n}\n```\n"),
             ("<p>run <code>a `b`</code></p>", "run ``a `b` ``\n"),
             ("<p><a href='/x y'>link</a> <a href='#top'>here</a>", "[link](https://a.example/x%20y) here\n"),

@@ -114,6 +114,7 @@ pub const TOOLS: &[&dyn AnyTool] = &[
     &WriteEntry(edit::canvas_edit::CanvasEdit),
     &WriteEntry(edit::canvas_generate::CanvasGenerate),
     &WriteEntry(edit::drawing_create::DrawingCreate),
+    &WriteEntry(edit::document_create::DocumentCreate),
     &WriteEntry(edit::attachment_add::AttachmentAdd),
     &WriteEntry(edit::zip_extract::ZipExtract),
     &WriteEntry(edit::source_ingest::SourceIngest),

@@ -153,7 +153,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         default: ShownDefault::Words("none"),
         doc: "A program that recognises text on pictures, with its arguments, in the file only: `[\"tesseract\", \"stdin\", \
               \"stdout\"]`. It gets a PNG or JPEG on standard input and writes the text to standard output; it may take a \
-              minute for each. Then pictures are searched like documents, and `attachment_read` gives their text.",
+              minute for each. Then pictures and scanned PDFs are searched like documents, and `attachment_read` gives their text.",
         apply: |draft, given| {
             draft.config.ocr = match &given.raw {
                 RawValue::List(words) => {

@@ -44,6 +44,20 @@ pub(super) const SETTINGS: &[Setting] = &[
         apply: |draft, given| web_url(&given.raw).map(|url| draft.config.web.search_url = Some(url)),
     },
     Setting {
+        key: Some("web.authorities"),
+        variable: Some("SSL_CERT_FILE"),
+        flag: None,
+        default: ShownDefault::Words("those of Mozilla, which are in the program"),
+        doc: "A file with the certificates of authorities, in PEM form, that are trusted in place of those in the program: behind a proxy \
+              with its own authority, the file that `curl` uses there. For `web_fetch`, `web_search`, other MCP servers and \
+              `lapidary model add NAME`.",
+        apply: |draft, given| {
+            let file = given.raw.text()?;
+            draft.config.authorities = if file.is_empty() { None } else { Some(draft.places.whole(file)?) };
+            Ok(())
+        },
+    },
+    Setting {
         key: Some("web.timeout_ms"),
         variable: Some("LAPIDARY_WEB_TIMEOUT_MS"),
         flag: None,

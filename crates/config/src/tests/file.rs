@@ -165,6 +165,7 @@ omnisearch_url = "http://localhost:4"
 hosts = ["example.org", "*.example.net:8080"]
 private_hosts = ["wiki.lan"]
 search_url = "http://127.0.0.1:8888/search"
+authorities = "~/proxy.pem"
 timeout_ms = 5
 max_bytes = 6
 
@@ -213,6 +214,7 @@ sampled = 0.25
     assert_eq!(config.guide, GuideChoice::Note("Meta/Guide.md".into()));
     assert_eq!((config.folders["Work, old"].as_str(), config.sources.as_str()), ("Finished projects", "Read"));
     assert_eq!(config.imports.as_deref(), Some(Path::new("/home/me/Scans")));
+    assert_eq!(config.authorities.as_deref(), Some(Path::new("/home/me/proxy.pem")));
     assert_eq!(config.profiles["scribe"].allow, ["read", "str_replace"]);
     assert_eq!((config.tokens[0].name.as_str(), config.tokens[0].profile.as_deref()), ("phone", Some("reader")));
     assert_eq!(config.approval.rules[0].tool.as_deref(), Some("file_move"));

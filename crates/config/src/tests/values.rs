@@ -123,6 +123,7 @@ fn the_defaults_are_those_of_the_product() {
         schemas: None,
         upkeep: UpkeepConfig::default(),
         imports: None,
+        authorities: None,
         ocr: Vec::new(),
         state_dir: "/home/me/.local/state/lapidary".into(),
         own_files: Vec::new(),

@@ -48,8 +48,10 @@ pub enum ReviewState {
     Reading { question: ShownText, digest: String },
     Changes {
         files: Vec<ChangedFile>,
-        /// What the Obsidian app does then, or all there is to it; completes "wants to".
+        /// What the Obsidian app or another server does then, or all there is to it; completes "wants to".
         action: Option<ShownText>,
+        /// What it is called with.
+        arguments: Option<ShownText>,
         /// What recipes that it makes may do from then on.
         recipes: Vec<ShownText>,
         /// Identifies what is shown: an answer counts only for the change with this digest.

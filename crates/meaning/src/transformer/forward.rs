@@ -66,6 +66,7 @@ impl TransformerModel {
         middle += input;
         layer.attention_norm.apply(&mut middle, self.norm_epsilon);
         let mut wide = layer.widening.apply(&middle);
+        // Always there: a product is made in one run of memory.
         if let Some(values) = wide.as_slice_mut() {
             gelu(values);
         }

@@ -24,6 +24,9 @@ pub(super) struct PartArchive<'b> {
 
 impl<'b> PartArchive<'b> {
     pub(super) fn open(bytes: &'b [u8]) -> Result<Self, DecodeFault> {
+        if is_locked(bytes) {
+            return Err(DecodeFault::Locked);
+        }
         let archive = ZipArchive::new(Cursor::new(bytes)).map_err(|_| DecodeFault::Broken)?;
         if archive.len() > MOST_ENTRIES {
             return Err(DecodeFault::Unpacked);
@@ -83,6 +86,13 @@ impl<'b> PartArchive<'b> {
 fn check_ratio(size: u64, packed: u64) -> Result<(), DecodeFault> {
     let is_suspect = size > SUSPECT_BYTES && size / packed.max(1) > MOST_RATIO;
     if is_suspect { Err(DecodeFault::Unpacked) } else { Ok(()) }
+}
+
+/// Whether it is an office document with a password: one of the old format, with the archive encrypted in a part of this name.
+fn is_locked(bytes: &[u8]) -> bool {
+    const OLD_FORMAT: &[u8] = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1";
+    let name: Vec<u8> = "EncryptedPackage".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    bytes.starts_with(OLD_FORMAT) && bytes.windows(name.len()).any(|window| window == name)
 }
 
 /// A path in an archive, as seen from a part in it.

@@ -174,9 +174,6 @@ pub(super) fn read_pptx(bytes: &[u8], parts: &mut PartCollector) -> Result<(), D
     parts.set_origin(title.as_deref(), author.as_deref());
     let main = main_part(&mut archive, "ppt/presentation.xml")?;
     let slides = slides(&mut archive, &main)?;
-    if slides.is_empty() {
-        return Err(DecodeFault::Broken);
-    }
     parts.set_total(slides.len());
     for (number, slide) in (1..).zip(&slides) {
         if parts.is_full() {
@@ -204,6 +201,7 @@ pub(super) fn read_pptx(bytes: &[u8], parts: &mut PartCollector) -> Result<(), D
 fn slides(archive: &mut PartArchive<'_>, main: &str) -> Result<Vec<String>, DecodeFault> {
     let related = related(archive, main)?;
     let xml = archive.text(main)?.ok_or(DecodeFault::Broken)?;
+    check_root(&xml, "presentation")?;
     let mut slides = Vec::new();
     walk(&xml, |markup| {
         if let Markup::Start(element) = markup

@@ -7,26 +7,40 @@ use std::{
 
 use lapidary_vault::DecodeFault;
 use lopdf::{Document, Object};
-use pdf_extract::{PlainTextOutput, output_doc_page};
+use pdf_extract::output_doc_page;
 use unicode_normalization::UnicodeNormalization;
 
-use super::PartCollector;
+use super::{PartCollector, pdf_lines::PageLines, pdf_repair};
 
 /// The header may come after other bytes, as some programs write them.
 const HEADER_WITHIN: usize = 1024;
 /// More pages than books have.
 const MOST_PAGES: usize = 20_000;
 
-pub(super) fn read(bytes: &[u8], parts: &mut PartCollector) -> Result<(), DecodeFault> {
+/// A file that can be read, maybe with an empty password.
+pub(super) fn open(bytes: &[u8]) -> Result<Document, DecodeFault> {
     let beginning = &bytes[..bytes.len().min(HEADER_WITHIN)];
     if !beginning.windows(5).any(|five| five == b"%PDF-") {
         return Err(DecodeFault::Broken);
     }
-    let mut document = Document::load_mem(bytes).map_err(|_| DecodeFault::Broken)?;
+    let mut document = match Document::load_mem(bytes) {
+        Ok(document) if !document.get_pages().is_empty() => document,
+        Err(lopdf::Error::InvalidPassword | lopdf::Error::Decryption(_)) => return Err(DecodeFault::Locked),
+        // Its end is missing, or its table is wrong.
+        read => match pdf_repair::repaired(bytes).map(|repaired| Document::load_mem(&repaired)) {
+            Some(Ok(repaired)) => repaired,
+            _ => read.map_err(|_| DecodeFault::Broken)?,
+        },
+    };
     // Many files are only locked against changes, and open with an empty password.
     if document.is_encrypted() && document.decrypt("").is_err() {
         return Err(DecodeFault::Locked);
     }
+    Ok(document)
+}
+
+pub(super) fn read(bytes: &[u8], parts: &mut PartCollector) -> Result<(), DecodeFault> {
+    let document = open(bytes)?;
     let pages = document.get_pages().len();
     if pages == 0 {
         return Err(DecodeFault::Broken);
@@ -42,6 +56,9 @@ pub(super) fn read(bytes: &[u8], parts: &mut PartCollector) -> Result<(), Decode
             break;
         }
         parts.add(number, None, &joined_lines(&page(&document, u32::try_from(number).unwrap_or(u32::MAX))));
+        if number < pages && parts.is_late() {
+            break;
+        }
     }
     Ok(())
 }
@@ -49,10 +66,10 @@ pub(super) fn read(bytes: &[u8], parts: &mut PartCollector) -> Result<(), Decode
 /// The text of a page. Some pages make the first reader panic, and for some it finds nothing where the other does.
 fn page(document: &Document, number: u32) -> String {
     let first = catch_unwind(AssertUnwindSafe(|| {
-        let mut text = String::new();
-        let read = output_doc_page(document, &mut PlainTextOutput::new(&mut text), number);
+        let mut lines = PageLines::default();
+        let read = output_doc_page(document, &mut lines, number);
         // What was read before an error is still text of the page.
-        (read.is_ok(), text)
+        (read.is_ok(), lines.into_text())
     }));
     let (is_whole, text) = first.unwrap_or_default();
     let text = plain_letters(&text);

@@ -299,6 +299,22 @@ fn a_page_that_one_reader_cannot_read_is_read_by_the_other() {
     assert_eq!(document.parts[1].text, "Garçon");
 }
 
+/// As of a download that was interrupted, or of an editor that counts lines differently.
+#[test]
+fn a_pdf_with_a_wrong_table_or_without_one_is_read() {
+    let whole = sample_pdf();
+    let table = whole.windows(4).rposition(|four| four == b"xref").unwrap();
+    let table = whole[..table].windows(4).rposition(|four| four == b"xref").unwrap_or(table);
+    let no_end = whole[..table].to_vec();
+    let moved = [b"%PDF-1.5\n% one more line\n", &whole[b"%PDF-1.5".len()..]].concat();
+    let no_start = [&whole[..whole.len() - 20], b"\nstartxref\n999999999\n%%EOF"].concat();
+    for broken in [no_end, moved, no_start] {
+        let document = read(DocumentKind::Pdf, &broken);
+        assert_eq!(texts(&document)[0].2, "Slate is a fine-grained, foliated rock. Café “quoted”");
+        assert_eq!(document.total, 5);
+    }
+}
+
 #[test]
 fn a_scan_has_pages_and_no_text() {
     let document = read(DocumentKind::Pdf, &pdf(&[(PdfFont::Western, &[]), (PdfFont::Western, &[])]));
@@ -316,6 +332,28 @@ fn a_word_document_is_markdown() {
             (2, None, "Second page\n\n\n\n[footnotes]\nA note."),
         ]
     );
+}
+
+#[test]
+fn a_presentation_without_slides_is_empty_and_not_broken() {
+    let empty = archive(&[("ppt/presentation.xml", "<p:presentation><p:sldMasterIdLst/></p:presentation>")]);
+    let document = read(DocumentKind::Pptx, &empty);
+    assert_eq!((document.total, document.has_text()), (0, false));
+}
+
+/// With a password, an office document is a file of the old format instead of an archive.
+#[test]
+fn an_office_document_with_a_password_is_locked() {
+    let mut locked = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1".to_vec();
+    locked.resize(1024, 0);
+    for kind in [DocumentKind::Docx, DocumentKind::Pptx, DocumentKind::Xlsx] {
+        assert_eq!(text(kind, &locked, 9).unwrap_err(), DecodeFault::Broken, "an old document");
+    }
+    locked.extend("EncryptedPackage".encode_utf16().flat_map(u16::to_le_bytes));
+    locked.resize(4096, 0);
+    for kind in [DocumentKind::Docx, DocumentKind::Pptx, DocumentKind::Xlsx] {
+        assert_eq!(text(kind, &locked, 9).unwrap_err(), DecodeFault::Locked, "{kind:?}");
+    }
 }
 
 #[test]
@@ -375,6 +413,14 @@ fn long_texts_are_cut_and_say_so() {
     }
 }
 
+#[cfg(unix)]
+#[test]
+fn a_document_that_takes_long_is_read_in_part() {
+    let started = text_within(DocumentKind::Pdf, &sample_pdf(), MOST_DOCUMENT_TEXT, Duration::ZERO).unwrap();
+    assert!(started.is_cut);
+    assert_eq!((started.total, texts(&started).len()), (5, 1), "the first page");
+}
+
 /// What the parent would see.
 fn decoded(kind: DocumentKind, bytes: &[u8]) -> Result<DocumentText, DecodeFault> {
     let job = DecodeJob::Text { kind, most_bytes: 10_000 };
@@ -384,7 +430,7 @@ fn decoded(kind: DocumentKind, bytes: &[u8]) -> Result<DocumentText, DecodeFault
     // Whatever the bytes were, the parent understands the answer and believes it.
     match crate::wire::read_result(&sent).expect("an answer that is believed") {
         Ok(DecodedAttachment::Text(text)) => Ok(text),
-        Ok(DecodedAttachment::Picture(_)) => panic!("a picture"),
+        Ok(other) => panic!("{other:?}"),
         Err(fault) => Err(fault),
     }
 }
@@ -463,6 +509,24 @@ fn bombs_are_not_unpacked() {
     assert_eq!(decoded(DocumentKind::Docx, &large).unwrap_err(), DecodeFault::Unpacked);
     let sheet = archive(&[("xl/workbook.xml", "<workbook/>"), ("xl/sharedStrings.xml", &zeros)]);
     assert_eq!(decoded(DocumentKind::Xlsx, &sheet).unwrap_err(), DecodeFault::Unpacked);
+    // Smaller, and suspect by how well it is packed.
+    let zeros = &zeros[..8 << 20];
+    let relations = "<Relationships><Relationship Id='a' Type='x/slide' Target='slides/slide1.xml'/></Relationships>";
+    let slides = archive(&[
+        ("ppt/presentation.xml", "<p:presentation><p:sldIdLst><p:sldId r:id='a'/></p:sldIdLst></p:presentation>"),
+        ("ppt/_rels/presentation.xml.rels", relations),
+        ("ppt/slides/slide1.xml", zeros),
+    ]);
+    assert_eq!(decoded(DocumentKind::Pptx, &slides).unwrap_err(), DecodeFault::Unpacked);
+    let book = archive(&[
+        ("META-INF/container.xml", "<container><rootfile full-path='b.opf'/></container>"),
+        (
+            "b.opf",
+            "<package><manifest><item id='a' href='a.xhtml' media-type='application/xhtml+xml'/></manifest><spine><itemref idref='a'/></spine></package>",
+        ),
+        ("a.xhtml", zeros),
+    ]);
+    assert_eq!(decoded(DocumentKind::Epub, &book).unwrap_err(), DecodeFault::Unpacked);
     let many: Vec<(String, &str)> = (0..20_001).map(|number| (format!("{number}"), "")).collect();
     let many: Vec<(&str, &str)> = many.iter().map(|(name, text)| (name.as_str(), *text)).collect();
     assert_eq!(decoded(DocumentKind::Epub, &archive(&many)).unwrap_err(), DecodeFault::Unpacked);
@@ -508,4 +572,167 @@ fn what_a_child_says_is_not_believed() {
     });
     let cleaned = cleaned.unwrap();
     assert_eq!((cleaned.title.as_deref(), &*cleaned.parts[0].text), (Some("a b"), "ab"));
+}
+
+/// How the picture of a scanned page is packed.
+#[derive(Clone, Copy, Debug)]
+enum ScanForm {
+    Jpeg,
+    Grey,
+    Palette,
+    /// One bit a pixel, black where it is 0.
+    Mask,
+    Fax,
+    /// What black is, turned around twice.
+    FaxOfOnes,
+}
+
+const SCAN_FORMS: [ScanForm; 6] =
+    [ScanForm::Jpeg, ScanForm::Grey, ScanForm::Palette, ScanForm::Mask, ScanForm::Fax, ScanForm::FaxOfOnes];
+
+/// A page of paper, 401 × 320, with a black square in the upper left corner.
+fn is_ink(x: u32, y: u32) -> bool {
+    x < 100 && y < 100
+}
+
+fn scan(form: ScanForm) -> Stream {
+    let (width, height) = (401_u32, 320_u32);
+    let pixels = || (0..height).flat_map(|y| (0..width).map(move |x| is_ink(x, y)));
+    let mut dictionary = dictionary! {
+        "Type" => "XObject", "Subtype" => "Image", "Width" => width, "Height" => height,
+        "ColorSpace" => "DeviceGray", "BitsPerComponent" => 8,
+    };
+    let bits = || {
+        let row = |y: u32| {
+            (0..width.div_ceil(8))
+                .map(move |byte| (0..8).fold(0_u8, |bits, bit| bits << 1 | u8::from(!is_ink(byte * 8 + bit, y))))
+        };
+        (0..height).flat_map(row).collect::<Vec<u8>>()
+    };
+    let fax = || {
+        let mut encoder = fax::encoder::Encoder::new(fax::VecWriter::new());
+        for y in 0..height {
+            let colour = |x| if is_ink(x, y) { fax::Color::Black } else { fax::Color::White };
+            encoder.encode_line((0..width).map(colour), width).unwrap();
+        }
+        encoder.finish().unwrap().finish()
+    };
+    let bytes = match form {
+        ScanForm::Jpeg => {
+            let grey =
+                image::GrayImage::from_fn(width, height, |x, y| image::Luma([if is_ink(x, y) { 0 } else { 255 }]));
+            let mut bytes = Cursor::new(Vec::new());
+            grey.write_to(&mut bytes, image::ImageFormat::Jpeg).unwrap();
+            dictionary.set("Filter", "DCTDecode");
+            bytes.into_inner()
+        }
+        ScanForm::Grey => pixels().map(|ink| if ink { 0 } else { 255 }).collect(),
+        ScanForm::Palette => {
+            let colours = Object::string_literal(vec![250, 250, 240, 10, 0, 20]);
+            dictionary.set("ColorSpace", vec!["Indexed".into(), "DeviceRGB".into(), 1.into(), colours]);
+            pixels().map(u8::from).collect()
+        }
+        ScanForm::Mask => {
+            dictionary.remove(b"ColorSpace");
+            dictionary.remove(b"BitsPerComponent");
+            dictionary.set("ImageMask", true);
+            bits()
+        }
+        ScanForm::Fax | ScanForm::FaxOfOnes => {
+            let is_ones = matches!(form, ScanForm::FaxOfOnes);
+            let parameters = dictionary! { "K" => -1, "Columns" => width, "Rows" => height, "BlackIs1" => is_ones };
+            dictionary.set("BitsPerComponent", 1);
+            dictionary.set("Filter", vec!["CCITTFaxDecode".into()]);
+            dictionary.set("DecodeParms", vec![parameters.into()]);
+            if is_ones {
+                dictionary.set("Decode", vec![1.into(), 0.into()]);
+            }
+            fax()
+        }
+    };
+    Stream::new(dictionary, bytes)
+}
+
+/// A PDF with a page for each of these pictures, turned by these degrees.
+pub(crate) fn scanned_pdf(pages: &[(Stream, i64)]) -> Vec<u8> {
+    let mut document = Document::load_mem(&pdf(&vec![(PdfFont::Western, &[] as &[&[u8]]); pages.len()])).unwrap();
+    for ((_, page), (scan, turn)) in document.get_pages().into_iter().zip(pages) {
+        let scan = document.add_object(scan.clone());
+        let resources = document.add_object(dictionary! { "XObject" => dictionary! { "Im0" => scan } });
+        let page = document.get_dictionary_mut(page).unwrap();
+        page.set("Resources", resources);
+        page.set("Rotate", *turn);
+    }
+    document.compress();
+    let mut bytes = Vec::new();
+    document.save_to(&mut bytes).unwrap();
+    bytes
+}
+
+/// Two scanned pages.
+pub(crate) fn sample_scan() -> Vec<u8> {
+    scanned_pdf(&[(scan(ScanForm::Jpeg), 0), (scan(ScanForm::Fax), 0)])
+}
+
+#[test]
+fn the_picture_of_a_scanned_page_is_found_however_it_is_packed() {
+    for form in SCAN_FORMS {
+        let bytes = scanned_pdf(&[(scan(form), 0), (scan(form), 90), (scan(form), -180), (scan(form), 270)]);
+        for (page, corner) in [(1, (50, 50)), (2, (320 - 50, 50)), (3, (401 - 50, 320 - 50)), (4, (50, 401 - 50))] {
+            let shown = page_picture(&bytes, page, 3_000, 1 << 20).unwrap();
+            let picture = image::load_from_memory(&shown.bytes).unwrap().to_luma8();
+            let is_turned = page % 2 == 0;
+            assert_eq!(picture.dimensions(), if is_turned { (320, 401) } else { (401, 320) }, "{form:?}");
+            let (width, height) = picture.dimensions();
+            for at in
+                [(50, 50), (width - 50, 50), (50, height - 50), (width - 50, height - 50), (width / 2, height / 2)]
+            {
+                let is_dark = picture.get_pixel(at.0, at.1).0[0] < 60;
+                let is_light = picture.get_pixel(at.0, at.1).0[0] > 200;
+                assert!(if at == corner { is_dark } else { is_light }, "{form:?} {page} {at:?}");
+            }
+        }
+        assert_eq!(page_picture(&bytes, 5, 3_000, 1 << 20).unwrap_err(), DecodeFault::Broken);
+    }
+    // A page of text, and one with a logo.
+    assert_eq!(page_picture(&sample_pdf(), 1, 3_000, 1 << 20).unwrap_err(), DecodeFault::Broken);
+    let mut logo = scan(ScanForm::Grey);
+    logo.dict.set("Width", 90);
+    logo.dict.set("Height", 90);
+    assert_eq!(page_picture(&scanned_pdf(&[(logo, 0)]), 1, 3_000, 1 << 20).unwrap_err(), DecodeFault::Broken);
+    let mut huge = scan(ScanForm::Grey);
+    huge.dict.set("Width", 30_000);
+    huge.dict.set("Height", 30_000);
+    assert_eq!(page_picture(&scanned_pdf(&[(huge, 0)]), 1, 3_000, 1 << 20).unwrap_err(), DecodeFault::TooManyPixels);
+}
+
+#[test]
+fn broken_scans_are_faults_or_pictures() {
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut random = move || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        usize::try_from(state >> 1).unwrap_or_default()
+    };
+    for form in SCAN_FORMS {
+        let bytes = scanned_pdf(&[(scan(form), 90)]);
+        for round in 0..20 {
+            let mut broken = bytes.clone();
+            if round % 3 == 0 {
+                broken.truncate(random() % bytes.len());
+            } else {
+                for _ in 0..1 + random() % 4 {
+                    let at = random() % broken.len();
+                    broken[at] = (random() & 0xff) as u8;
+                }
+            }
+            let job = DecodeJob::Page { page: 1, longest_side: 500, most_bytes: 1 << 20 };
+            match crate::child::decode(job, &broken) {
+                Ok(DecodedAttachment::Picture(picture)) => assert!(picture.facts.shown_width <= 500),
+                Ok(other) => panic!("not a picture: {other:?}"),
+                Err(_) => {}
+            }
+        }
+    }
 }

@@ -1,9 +1,9 @@
 //! Finds headings by name, path, line or link.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, ops::Range};
 
 use super::{Heading, heading_key};
-use crate::Note;
+use crate::{LinkPlace, Note};
 
 /// The headings that a caller's name leads to.
 #[derive(Debug, PartialEq, Eq)]
@@ -153,6 +153,18 @@ impl Note<'_> {
         let lines = self.text[heading.span.clone()].lines().count().max(1);
         // Between two headings, no heading is on the line.
         (line < heading.line + lines).then_some(heading)
+    }
+
+    /// The part of the text that a link to a place in the note shows: a section, or a block.
+    pub fn part_of_link(&self, place: &LinkPlace<'_>) -> Option<Range<usize>> {
+        match place {
+            LinkPlace::Headings(parts) => {
+                let last = *self.headings_of_link(parts)?.last()?;
+                Some(self.headings.get(last)?.section.clone())
+            }
+            LinkPlace::Block(id) => Some(self.find_block(id)?.span.clone()),
+            LinkPlace::Footnote(_) => None,
+        }
     }
 
     /// The headings that the parts of a link's subpath lead through, as indexes, its target last. As Obsidian finds it:

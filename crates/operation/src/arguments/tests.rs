@@ -95,7 +95,7 @@ fn invalid_arguments_are_refused_with_their_place() {
         (json!({ "target": target, "limit": 1.5 }), "limit", "must be an integer", None),
         (json!({ "target": target, "limit": "many" }), "limit", "must be an integer", None),
         (json!({ "target": target, "dryRun": "perhaps" }), "dryRun", "must be a boolean", None),
-        (json!({ "target": target, "tags": [] }), "tags", "must have at least 1 entries", None),
+        (json!({ "target": target, "tags": [] }), "tags", "must have at least 1 entry", None),
         (json!({ "target": target, "tags": ["a", 1] }), "tags[1]", "must be a string", None),
         (json!({ "target": target, "format": "ful" }), "format", "must be `content` or `full`", Some("full")),
         (json!({ "target": { "type": "path", "path": "" } }), "target.path", "must not be empty", None),

@@ -32,6 +32,19 @@ pub(super) fn arguments(tool: Quoted<'_>, problems: &[&ArgumentProblem], offered
     }
 }
 
+/// The schema of the tool that runs recipes does not have the parameters of one.
+pub(super) fn recipe_arguments(
+    recipe: Quoted<'_>,
+    problems: &[&ArgumentProblem],
+    offered: &OfferedTools<'_>,
+) -> String {
+    match problems.iter().find_map(|problem| problem.nearest.as_ref()) {
+        Some(nearest) => format!("Did you mean {}?", quoted(nearest)),
+        None if offered.has("recipe_show") => format!("`recipe_show` with the name {recipe} shows its parameters."),
+        None => "Ask the user what to send.".to_owned(),
+    }
+}
+
 pub(super) fn tool_off(off: &OffReason) -> String {
     let hint = match off {
         OffReason::ReadOnly => "Only reading is possible. Tell the user what you would have changed.",

@@ -46,7 +46,7 @@ pub(super) fn message(server: Quoted<'_>, fault: &ServerFault) -> String {
             format!("The address of the server {server} sends to another, which is not followed.")
         }
         ServerFault::Status { status } => format!("The server {server} answered with the HTTP status {status}."),
-        ServerFault::Busy => "Other servers are being called already.".to_owned(),
+        ServerFault::Busy => "Too many calls of other servers are under way.".to_owned(),
     }
 }
 
@@ -96,12 +96,11 @@ pub(super) fn hint(
         ServerFault::TooMuch { .. } => {
             "Ask for less, or tell the user: the owner can raise `max_reply_bytes` of the server.".to_owned()
         }
-        ServerFault::Ended
-        | ServerFault::Resting { .. }
-        | ServerFault::TimedOut
-        | ServerFault::TakenBack
-        | ServerFault::Unreachable
-        | ServerFault::Busy => "Try again later.".to_owned(),
+        ServerFault::Ended | ServerFault::Resting { .. } | ServerFault::TimedOut | ServerFault::Unreachable => {
+            "Try again later. If that fails, too, tell the user; the owner finds out more with `lapidary doctor`."
+                .to_owned()
+        }
+        ServerFault::TakenBack | ServerFault::Busy => "Try again later.".to_owned(),
     };
     match may_have_acted {
         true => format!("The call may have had its effect: check that before you repeat it. {hint}"),

@@ -8,6 +8,7 @@
 //!   one that gives this reason.
 
 use lapidary_note::{ContentHash, EditError, ExpectedHash, PatchError, PatchMismatch, counted};
+use lapidary_recipe::RecipeName;
 use lapidary_vault::{JoinError, PathError, VaultPath, store::RemoteFault};
 use serde_json::{Map, Value, json};
 
@@ -155,37 +156,53 @@ reasons! { |offered|
         hint: advice::unknown_recipe(nearest, offered),
     }
     /// A definition that cannot be kept, or is in the folder and cannot be used.
-    RecipeInvalid { name: String, problems: Vec<ArgumentProblem> } => {
-        kinds: [RecipeInvalid("recipe_invalid", -32002, "INVALID_ARGS", "The definition of the recipe cannot be used. Nothing was changed.")],
+    /// `name` is that of the recipe; a script has none.
+    RecipeInvalid { name: Option<String>, problems: Vec<ArgumentProblem> } => {
+        kinds: [RecipeInvalid("recipe_invalid", -32002, "INVALID_ARGS", "The definition of the recipe, or a script, cannot be used. Nothing was changed.")],
         kind: ReasonKind::RecipeInvalid,
         message: words::recipe_problems(name, &problems),
         data: json!({ "recipe": name, "problems": problems.iter().map(words::problem).collect::<Vec<_>>() }),
-        hint: match (offered.calls("recipe_create") || offered.calls("recipe_update"), offered.has("recipe_update")) {
-            (true, _) => "Correct the definition and send it again.",
-            (false, true) => "Correct it with `recipe_update`.",
-            (false, false) => "Tell the user.",
+        hint: match (
+            name,
+            ["recipe_create", "recipe_update"].iter().any(|tool| offered.calls(tool)),
+            offered.has("recipe_update"),
+        ) {
+            (None, ..) => "Correct the script and send it again.",
+            (Some(_), true, _) => "Correct the definition and send it again.",
+            (Some(_), false, true) => "Correct it with `recipe_update`.",
+            (Some(_), false, false) => "Tell the user.",
         },
     }
+    /// Arguments that do not fit the parameters of a recipe.
+    RecipeArguments { recipe: String, problems: Vec<ArgumentProblem> } => {
+        kinds: [],
+        kind: ReasonKind::InvalidArguments,
+        message: words::summary(&problems),
+        data: json!({ "recipe": recipe, "problems": problems.iter().map(words::problem).collect::<Vec<_>>() }),
+        hint: advice::recipe_arguments(recipe, &problems, offered),
+    }
     /// It is there, and the owner has not approved it as it is.
-    RecipeDisabled { name: String } => {
+    RecipeDisabled { name: RecipeName } => {
         kinds: [RecipeDisabled("recipe_disabled", -32005, "PERMISSION_DENIED", "The owner has not approved the recipe as it is now: it came from elsewhere, or was changed. Nothing was changed.")],
         kind: ReasonKind::RecipeDisabled,
         message: format!("{name} is disabled: the owner has not approved it as it is now."),
-        data: json!({ "recipe": name }),
-        hint: "Ask the user to review it with `lapidary recipes approve NAME`.",
+        data: json!({ "recipe": name.as_str() }),
+        // The name of a recipe has letters, digits and `_` only.
+        hint: format!("Ask the user to review it with `lapidary recipes approve {}`.", name.raw()),
     }
     /// A recipe or a script that cannot go on, by no fault of a tool.
-    RecipeStopped { step: Option<usize>, problem: Prose } => {
+    RecipeStopped { recipe: Option<String>, step: Option<usize>, problem: Prose } => {
         kinds: [RecipeFailed("recipe_failed", -32002, "INVALID_ARGS", "An expression of a recipe or script failed, a list was too long, or a value would have left the folder that the recipe names. Nothing was changed.")],
         kind: ReasonKind::RecipeFailed,
         message: match step {
             Some(step) => format!("steps[{step}]: {problem}. Nothing was changed."),
             None => format!("The answer cannot be made: {problem}. Nothing was changed."),
         },
-        data: json!({ "index": step, "problem": problem.to_string() }),
-        hint: match offered.has("recipe_show") {
-            true => "Send other arguments; `recipe_show` shows the steps of a recipe.",
-            false => "Correct the step, or send other arguments.",
+        data: json!({ "recipe": recipe, "index": step, "problem": problem.to_string() }),
+        hint: match recipe {
+            None => "Correct the script and send it again.",
+            Some(_) if offered.has("recipe_show") => "Send other arguments; `recipe_show` shows the steps of the recipe.",
+            Some(_) => "Send other arguments, or tell the user.",
         },
     }
     NoteMissing { path: VaultPath, suggestions: Vec<VaultPath> } => {
@@ -275,6 +292,13 @@ reasons! { |offered|
         message: format!("{path} cannot be shown: {}.", fault.words()),
         data: json!({ "path": path.as_str(), "fault": fault.name(), "resource": of_file(path) }),
         hint: format!("Trying again gives the same result. The client can show the file to the user as the resource `{}`.", of_path(path.raw())),
+    }
+    TemplateRefused { path: VaultPath, fault: DecodeFault } => {
+        kinds: [TemplateRefused("template_refused", -32007, "PARSE_ERROR", "The template of a document is damaged, has macros, or exceeds a limit; `fault` says which.")],
+        kind: ReasonKind::TemplateRefused,
+        message: format!("{path} cannot be the template of a document: {}.", fault.words()),
+        data: json!({ "path": path.as_str(), "fault": fault.name(), "resource": of_file(path) }),
+        hint: "Nothing was written. Choose another template, or make the document without one. A file with macros can be one after it was saved without them.",
     }
     CanvasInvalid { path: VaultPath } => {
         kinds: [CanvasInvalid("canvas_invalid", -32007, "PARSE_ERROR", "The file is not a JSON Canvas.")],
@@ -964,7 +988,7 @@ reasons! { |offered|
     Declined { path: Option<VaultPath>, words: Option<String> } => {
         kinds: [Cancelled("cancelled", -32600, "PERMISSION_DENIED", "The user was asked and declined.")],
         kind: ReasonKind::Cancelled,
-        message: "The user declined this change.",
+        message: "The user declined this call.",
         data: json!({ "path": path.as_ref().map(VaultPath::as_str), "words": words }),
         hint: match words {
             Some(words) => format!("Nothing was changed. The user answered {words}."),

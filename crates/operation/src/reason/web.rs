@@ -17,6 +17,7 @@ pub(super) fn kind(fault: &WebFault) -> ReasonKind {
         | WebFault::Status { .. }
         | WebFault::TooManyRedirects
         | WebFault::Downgraded
+        | WebFault::Misdirected
         | WebFault::Busy
         | WebFault::BadEngine => ReasonKind::WebUnreachable,
     }
@@ -38,10 +39,11 @@ pub(super) fn message(fault: &WebFault) -> String {
             "The address leads from https to http, where others could answer in its place.".to_owned()
         }
         WebFault::Unsupported { media_type } => {
-            format!("What is there is {} and not a page of text.", quoted(media_type))
+            format!("What is there is {}, which cannot be read here.", quoted(media_type))
         }
         WebFault::TooLarge { limit } => format!("The page is larger than {limit} bytes."),
-        WebFault::Busy => "Other pages are being fetched.".to_owned(),
+        WebFault::Misdirected => "The address leads to something that is not a page of the web.".to_owned(),
+        WebFault::Busy => "Too many pages are being fetched at this moment.".to_owned(),
         WebFault::NoEngine => "The owner has named no search engine.".to_owned(),
         WebFault::BadEngine => "The search engine did not answer with results.".to_owned(),
     }
@@ -57,6 +59,7 @@ pub(super) fn data(fault: &WebFault) -> Value {
         WebFault::NotAnAddress
         | WebFault::TooManyRedirects
         | WebFault::Downgraded
+        | WebFault::Misdirected
         | WebFault::NoEngine
         | WebFault::BadEngine => json!({}),
     }
@@ -69,10 +72,10 @@ pub(super) fn hint(fault: &WebFault, offered: &OfferedTools<'_>) -> String {
             "Tell the user which page you wanted. The owner can add the host to `web.hosts`.".to_owned()
         }
         WebFault::NoPublicHost { .. } => {
-            "Check the address with the user. The owner can open a host of the own network with `web.private_hosts`."
+            "Check the address with the user. The owner can open a host of their own network with `web.private_hosts`."
                 .to_owned()
         }
-        WebFault::Status { .. } | WebFault::TooManyRedirects | WebFault::Downgraded => {
+        WebFault::Status { .. } | WebFault::TooManyRedirects | WebFault::Downgraded | WebFault::Misdirected => {
             match offered.first(&["web_search"]) {
                 Some(search) => format!("Check the address; `{search}` finds pages."),
                 None => "Check the address with the user.".to_owned(),

@@ -19,13 +19,14 @@ pub(super) fn summary(problems: &[&ArgumentProblem]) -> String {
     format!("Invalid arguments: {}.", problems.iter().map(one).collect::<Vec<_>>().join("; "))
 }
 
-pub(super) fn recipe_problems(name: Quoted<'_>, problems: &[&ArgumentProblem]) -> String {
+pub(super) fn recipe_problems(name: Option<Quoted<'_>>, problems: &[&ArgumentProblem]) -> String {
     let one = |problem: &&ArgumentProblem| match &problem.at[..] {
         "" => problem.problem.to_string(),
         at => format!("{}: {}", quoted(at), problem.problem),
     };
     let said: Vec<String> = problems.iter().take(NAMED_PROBLEMS).map(one).collect();
-    format!("The recipe {name} cannot be used: {}.", said.join("; "))
+    let which = name.map_or("The script cannot be run".to_owned(), |name| format!("The recipe {name} cannot be used"));
+    format!("{which}: {}.", said.join("; "))
 }
 
 pub(super) fn no_checkpoint(given: Quoted<'_>) -> String {

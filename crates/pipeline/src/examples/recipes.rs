@@ -312,10 +312,50 @@ fn no_recipe_runs_another_or_a_tool_that_runs_others() {
     let server =
         with_recipe("description: x\nsteps:\n  - tool: file_append\n    with: {file: Log.md, content: y}\n", INBOX);
     let batch = json!({ "ops": [{ "tool": "custom_x", "args": {} }] });
-    assert_eq!(server.done("bulk_apply", batch)["results"][0]["ok"], false);
+    let refused = server.done("bulk_apply", batch)["results"][0].clone();
+    assert_eq!((&refused["ok"], &refused["error"]["reason"]), (&json!(false), &json!("not_in_batch")), "{refused:#}");
     let batch = json!({ "ops": [{ "tool": "recipe_run", "args": { "name": "custom_x" } }] });
     assert_eq!(server.done("bulk_apply", batch)["results"][0]["ok"], false);
     assert_eq!(server.text("Log.md"), "# Log\n");
+}
+
+#[test]
+fn a_refusal_says_what_is_wrong_with_a_recipe_and_what_with_a_script() {
+    let definition = "description: x\nparameters: {title: text}\nsteps:\n  - tool: file_read\n    with: {file: \"Inbox/{{ title }}\"}\n";
+    let server = with_recipe(definition, INBOX);
+    let said = |tool: &str, arguments: Value| server.call(tool, arguments).rendered().unwrap().text().concat();
+    let step = |tool: &str, answer: &str| json!({ "steps": [{ "id": "a", "tool": tool, "with": { "query": "LIST" } }], "answer": answer });
+    for (tool, arguments, problem, hint) in [
+        (
+            "custom_x",
+            json!({}),
+            "Invalid arguments: `title` is required",
+            "`recipe_show` with the name `custom_x` shows its",
+        ),
+        ("custom_x", json!({ "titel": "a" }), "`titel` is not a parameter of this recipe", "Did you mean `title`?"),
+        ("custom_x", json!({ "title": "../a" }), "a single name there", "`recipe_show` shows the steps of the recipe"),
+        (
+            "tools_script",
+            step("query", "{{ b }}"),
+            "The script cannot be run: `answer`: ",
+            "Correct the script and send it",
+        ),
+        (
+            "tools_script",
+            step("query", "{{ 'a'.repeat(9999999) }}"),
+            "answer cannot be made",
+            "Correct the script and send it",
+        ),
+        (
+            "tools_script",
+            step("custom_x", "x"),
+            "`custom_x` is a recipe, and a recipe cannot be a step",
+            "Correct the script",
+        ),
+    ] {
+        let text = said(tool, arguments);
+        assert!(text.contains(problem) && text.contains(hint), "{problem}, {hint}: {text}");
+    }
 }
 
 #[test]

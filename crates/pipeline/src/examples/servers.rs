@@ -111,6 +111,9 @@ fn a_person_sees_server_tool_and_all_arguments_and_approves_exactly_that() {
     for part in ["`plant_add`", "`garden`", r#"{"bed":"nor`th"}"#, "cannot be undone"] {
         assert!(question.message.contains(part), "{part}: {}", question.message);
     }
+    // Lists of approvals show no more than this line.
+    let first = question.message.lines().next().unwrap();
+    assert_eq!(first, "`mcp_call` wants to call the tool `plant_add` of the server `garden`.");
     assert_eq!(calls(&garden), 0);
     let answered = |arguments: Value, verdict| {
         let mut again = server.invocation("mcp_call", arguments);
@@ -225,10 +228,14 @@ fn every_call_is_in_the_log_also_a_refused_one() {
 #[test]
 fn neither_a_batch_nor_a_recipe_calls_another_server() {
     let (server, garden) = with_garden(TestSetup::default());
-    let batch = json!({ "operations": [{ "tool": "mcp_call", "args": count() }] });
-    assert!(matches!(server.call("bulk_apply", batch), Outcome::Refused(_)));
-    let script = json!({ "steps": [{ "call": "mcp_call", "with": count() }] });
-    assert!(matches!(server.call("tools_script", script), Outcome::Refused(_)));
+    let batch = json!({ "ops": [{ "tool": "mcp_call", "args": count() }] });
+    let refused = &server.done("bulk_apply", batch)["results"][0];
+    assert_eq!((&refused["ok"], &refused["error"]["reason"]), (&json!(false), &json!("not_in_batch")), "{refused:#}");
+    let script = server.refused("tools_script", json!({ "steps": [{ "tool": "mcp_call", "with": count() }] }));
+    assert!(script.to_string().contains("`mcp_call` cannot be a step"), "{script}");
+    let definition = "description: x\nsteps:\n  - tool: mcp_call\n    with: {server: garden, tool: plant_count, arguments: {bed: north}}\n";
+    let recipe = server.refused("recipe_create", json!({ "name": "custom_x", "definition": definition }));
+    assert!(recipe.to_string().contains("`mcp_call` cannot be a step"), "{recipe}");
     assert_eq!(calls(&garden), 0);
     let relayed = json!({ "name": "mcp_call", "arguments": count() });
     assert_eq!(server.done("call_tool", relayed)["text"], "12 plants in north.");

@@ -92,6 +92,20 @@ fn a_clip_is_a_change_like_any_other_and_the_log_has_its_address() {
 }
 
 #[test]
+fn a_person_is_told_that_a_recipe_reaches_the_web() {
+    let (server, web) = online(TestSetup { can_be_asked: true, ..TestSetup::default() }, &[("a.md", "x\n")]);
+    let recipe = |steps: &str| json!({ "name": "custom_x", "definition": format!("description: x\nsteps:\n{steps}") });
+    let reads = "  - id: read\n    tool: file_read\n    with: {file: a.md}\n";
+    let sends =
+        format!("{reads}  - tool: web_fetch\n    with: {{url: \"https://a.example/{{{{ read.content }}}}\"}}\n");
+    for (steps, is_said) in [(reads, false), (&sends, true)] {
+        let Outcome::Asked(question) = server.call("recipe_create", recipe(steps)) else { panic!("no question") };
+        assert_eq!(question.message.contains("It reaches the web"), is_said, "{}", question.message);
+    }
+    assert!(web.requests.lock().unwrap().is_empty());
+}
+
+#[test]
 fn rules_about_the_group_hold_before_anything_is_asked() {
     for (decision, kind) in
         [(RuleDecision::Deny, ReasonKind::DeniedByRule), (RuleDecision::Ask, ReasonKind::ApprovalUnavailable)]
@@ -130,6 +144,7 @@ fn every_fault_is_a_refusal_that_the_tools_declare() {
     for (fault, kind) in [
         (WebFault::NoPublicHost { host: host() }, ReasonKind::WebNotAllowed),
         (WebFault::Downgraded, ReasonKind::WebUnreachable),
+        (WebFault::Misdirected, ReasonKind::WebUnreachable),
         (WebFault::TimedOut, ReasonKind::WebTimeout),
         (WebFault::TooLarge { limit: 1 }, ReasonKind::WebUnsupported),
         (WebFault::Busy, ReasonKind::WebUnreachable),

@@ -67,7 +67,7 @@ pub(super) fn ask_to_read(execution: &mut Execution<'_>, entry: &CatalogueEntry)
             return Err(Reason::QuestionTooLong { characters, limit });
         }
         Ok(format!(
-            "`{tool}` wants to read in the vault {}. It is called with:\n\n{}",
+            "`{tool}` wants to read in the vault {}.\n\nIt is called with:\n\n{}",
             quoted(vault),
             fenced(&visible(&arguments))
         ))

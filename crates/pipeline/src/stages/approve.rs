@@ -169,7 +169,7 @@ fn acting(tool: &str, served: &ServedVault, action: &OutsideAction, most: usize)
     Ok(match action {
         OutsideAction::App(AppAction::Open { .. }) => format!("`{tool}` wants to {words}, in the vault {vault}."),
         OutsideAction::App(AppAction::RunCommand(_)) => format!(
-            "`{tool}` wants to {words}, in the vault {vault}. What a command does is not known here, and cannot be undone here."
+            "`{tool}` wants to {words}, in the vault {vault}.\n\nWhat a command does is not known here, and cannot be undone here."
         ),
         OutsideAction::Call(call) => {
             let arguments = call.shown_arguments();
@@ -179,7 +179,7 @@ fn acting(tool: &str, served: &ServedVault, action: &OutsideAction, most: usize)
                 return Err(Reason::QuestionTooLong { characters, limit: most });
             }
             format!(
-                "`{tool}` wants to {words}. What that does cannot be undone here. It is called with:\n\n{}",
+                "`{tool}` wants to {words}.\n\nWhat that does cannot be undone here. It is called with:\n\n{}",
                 fenced(&visible(&arguments))
             )
         }

@@ -322,7 +322,7 @@ fn context<'c>(
         author: &execution.principal().author,
         catalogue: &execution.profile().catalogue,
         vaults: names,
-        scan: setup.limits.scan,
+        limits: setup.limits.tools,
         budget: MemoryBudget::new(setup.limits.budget()),
         skills: setup.skills.as_ref(),
         memory: setup.memory.as_ref(),

@@ -11,7 +11,7 @@ use std::{
 
 use lapidary_index::{GoOn, IndexError, VisibleFiles};
 use lapidary_meaning::{ModelChoice, ModelKind, TextModel};
-use lapidary_store::{VaultLimits, maintenance::run_aside};
+use lapidary_store::{ElapsedTime, VaultLimits, maintenance::run_aside};
 use parking_lot::Mutex;
 
 use super::{
@@ -29,6 +29,9 @@ const SOON_BYTES: u64 = 12 << 20;
 /// How many notes are made at once in the background, and how many if each takes long. What is done stays done.
 const AT_ONCE: usize = 64;
 const AT_ONCE_SLOWLY: usize = 4;
+/// What took long is kept after this many pieces, or after this time: many servers run only for a short conversation.
+const KEPT_AT_ONCE: usize = 256;
+const KEPT_EVERY: Duration = Duration::from_secs(5);
 /// While calls come in, the work in the background gives way, but never stops.
 const CALLS_ARE_NEAR: Duration = Duration::from_millis(20);
 const GIVES_WAY: Duration = Duration::from_millis(5);
@@ -151,7 +154,7 @@ impl VectorIndexCache {
     }
 
     /// Makes what is missing while calls continue, the newest notes first.
-    fn build(&self, files: &VisibleFiles, go_on: GoOn<'_>) -> Result<(), IndexError> {
+    pub(crate) fn build(&self, files: &VisibleFiles, go_on: GoOn<'_>) -> Result<(), IndexError> {
         let dimension = self.model().dimension();
         let mut newest = lock(&self.newest, go_on).ok_or(IndexError::Stopped)?;
         let first = newest.clone().unwrap_or_else(|| self.recall(files));
@@ -163,17 +166,23 @@ impl VectorIndexCache {
         let _under_way = source.progress.begin(missing.states.len());
         let at_once = if self.is_slow() { AT_ONCE_SLOWLY } else { AT_ONCE };
         let work = VectorWork { model: self.model(), hurried: false, go_on };
+        let (mut unkept, mut kept) = (0, ElapsedTime::start());
         for some in missing.states.chunks(at_once) {
             if files.live().idle() < CALLS_ARE_NEAR {
                 thread::sleep(GIVES_WAY);
             }
             // Not under the lock: calls can use what there is, and may have made some themselves.
-            let made = first.made(&missing, some, &source, work)?;
+            let made = first.made(&missing, some, &source, work).inspect_err(|_| self.keep_slow_work())?;
+            unkept += made.iter().map(|vectors| vectors.spans.len()).sum::<usize>();
             let mut newest = lock(&self.newest, go_on).ok_or(IndexError::Stopped)?;
             let before = newest.clone().unwrap_or_default();
             *newest = Some(Arc::new(before.with(&missing, some, made, dimension, self.room)));
             drop(newest);
             files.live().learnt();
+            if unkept >= KEPT_AT_ONCE || kept.elapsed() >= KEPT_EVERY {
+                self.keep_slow_work();
+                (unkept, kept) = (0, ElapsedTime::start());
+            }
         }
         let mut newest = lock(&self.newest, go_on).ok_or(IndexError::Stopped)?;
         if let Some(index) = newest.take() {
@@ -216,6 +225,13 @@ impl VectorIndexCache {
         let Some(index) = self.newest.try_lock().and_then(|newest| newest.clone()) else { return 0 };
         let (done, left) = (index.counts(files).0, self.missing(&index, files).states.len());
         u8::try_from(100 * done / (done + left).max(1)).unwrap_or(100)
+    }
+
+    /// Keeps what took long, while more is made: a process that is killed would have to do it again.
+    fn keep_slow_work(&self) {
+        if self.is_slow() {
+            self.save();
+        }
     }
 
     /// Saves new vectors.

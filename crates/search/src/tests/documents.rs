@@ -34,8 +34,8 @@ impl DocumentReader for PageReader {
         Ok(DocumentText { kind, title: None, author: None, total: pages.len() as u32, parts, is_cut: false })
     }
 
-    fn version(&self) -> u32 {
-        1
+    fn version(&self, kind: DocumentKind) -> Option<u32> {
+        (kind != DocumentKind::Picture).then_some(1)
     }
 }
 

@@ -272,6 +272,34 @@ fn slow_model() -> TextModel {
 }
 
 #[test]
+fn what_a_slow_model_has_made_is_kept_before_it_is_done() {
+    let (vault, state) = (vault(&[]), tempfile::tempdir().unwrap());
+    for number in 0..400 {
+        put(vault.path(), &format!("n/{number}.md"), &format!("About the garden and the tree number {number}."));
+    }
+    // Files that changed just now are not kept.
+    let past = SystemTime::now() - Duration::from_secs(60);
+    for number in 0..400 {
+        let file = fs::File::options().write(true).open(vault.path().join(format!("n/{number}.md"))).unwrap();
+        file.set_modified(past).unwrap();
+    }
+    std::thread::sleep(Duration::from_millis(2100));
+    let first = super::opened(vault.path(), state.path());
+    first.search.meaning().choose(ModelChoice::new(|| Some(slow_model())));
+    // It ends as soon as something is kept, as if the process were killed there.
+    let is_kept =
+        || fs::read_dir(state.path()).unwrap().flatten().any(|entry| entry.path().join("vectors.db").exists());
+    let files = to_rank(&first, &open(), &|| true).unwrap();
+    let ended = first.search.meaning().build(&files, &|| !is_kept());
+    assert!(ended.is_err(), "it was kept while there was more to do");
+    let next = super::opened(vault.path(), state.path());
+    next.search.meaning().choose(ModelChoice::new(|| Some(slow_model())));
+    let files = to_rank(&next, &open(), &|| true).unwrap();
+    let left = next.search.meaning().state(&files).unwrap();
+    assert!(left.notes >= 256 && left.waiting > 0 && left.notes + left.waiting == 400, "{left:?}");
+}
+
+#[test]
 fn the_bundled_model_answers_until_a_slow_one_has_read_the_notes() {
     let vault = vault(&NOTES);
     // More than a caller waits for.

@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 
 use super::{
     client::Server,
+    measures::{Measures, PAGE, Paired, mean},
     report::{Failure, Report},
 };
 
@@ -21,9 +22,6 @@ pub(crate) struct Judged {
     pub(crate) query: String,
     pub(crate) wants: BTreeMap<String, u32>,
 }
-
-/// The first page of results.
-const PAGE: usize = 10;
 
 pub(crate) fn measure(report: &mut Report, around: &Path) -> Result<(), Failure> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -75,7 +73,7 @@ fn judge(report: &mut Report, root: &Path, around: &Path, name: &str, set: &[Jud
         let mut recalled = 0.0;
         for judged in set {
             let found = found(&mut server, mode, &judged.query)?;
-            let gain = gain(&found, judged);
+            let gain = Measures::of(&found, &judged.wants).gain;
             recalled += recall(&found, judged);
             if *mode == "hybrid" && gain < 0.4 {
                 eprintln!("{name}: {} ({gain:.2}): {:?}", judged.query, &found[..found.len().min(4)]);
@@ -106,44 +104,6 @@ fn is_foreign(query: &str) -> bool {
     !query.is_ascii() && query.chars().filter(|c| c.is_ascii_alphabetic()).count() * 2 < query.chars().count()
 }
 
-fn mean(gains: &[f64]) -> f64 {
-    gains.iter().sum::<f64>() / gains.len().max(1) as f64
-}
-
-/// Two ways to rank, compared query by query.
-struct Paired {
-    difference: f64,
-    /// How often chance alone makes as much of a difference, by changing signs at random.
-    chance: f64,
-    /// The difference that such a set shows four times of five.
-    detectable: f64,
-}
-
-impl Paired {
-    const ROUNDS: u32 = 10_000;
-
-    fn of(one: &[f64], other: &[f64]) -> Self {
-        let differences: Vec<f64> = one.iter().zip(other).map(|(one, other)| one - other).collect();
-        let difference = mean(&differences);
-        let squares: f64 = differences.iter().map(|value| (value - difference).powi(2)).sum();
-        let count = differences.len().max(2) as f64;
-        let detectable = 2.8 * (squares / (count - 1.0)).sqrt() / count.sqrt();
-        // The same numbers each time, so that a result can be repeated.
-        let mut seed = 0x2545_f491_4f6c_dd1d_u64;
-        let mut as_much = 0;
-        for _ in 0..Self::ROUNDS {
-            let signed = differences.iter().map(|value| {
-                seed ^= seed << 13;
-                seed ^= seed >> 7;
-                seed ^= seed << 17;
-                if seed & 1 == 0 { *value } else { -value }
-            });
-            as_much += u32::from((signed.sum::<f64>() / count).abs() >= difference.abs() - 1e-12);
-        }
-        Self { difference, chance: f64::from(as_much) / f64::from(Self::ROUNDS), detectable }
-    }
-}
-
 fn mode(server: &mut Server, query: &str) -> Result<String, Failure> {
     let arguments = json!({ "query": query });
     let reply = server.request("tools/call", &json!({ "name": "obsidian_search_notes", "arguments": arguments }))?;
@@ -156,18 +116,6 @@ fn found(server: &mut Server, mode: &str, query: &str) -> Result<Vec<String>, Fa
     let reply = server.request("tools/call", &json!({ "name": "obsidian_search_notes", "arguments": arguments }))?;
     let hits = reply["result"]["structuredContent"]["result"]["hits"].as_array().ok_or_else(|| reply.to_string())?;
     Ok(hits.iter().filter_map(|hit| hit["filename"].as_str().map(str::to_owned)).take(PAGE).collect())
-}
-
-/// Normalised discounted cumulative gain.
-fn gain(found: &[String], judged: &Judged) -> f64 {
-    let discounted = |wants: &[u32]| -> f64 {
-        wants.iter().enumerate().map(|(at, want)| (2_f64.powf(f64::from(*want)) - 1.0) / (at as f64 + 2.0).log2()).sum()
-    };
-    let got: Vec<u32> = found.iter().map(|path| judged.wants.get(path).copied().unwrap_or_default()).collect();
-    let mut best: Vec<u32> = judged.wants.values().copied().collect();
-    best.sort_unstable_by(|a, b| b.cmp(a));
-    best.truncate(PAGE);
-    discounted(&got) / discounted(&best)
 }
 
 fn recall(found: &[String], judged: &Judged) -> f64 {

@@ -10,6 +10,10 @@ mod client;
 #[path = "../wire/generate.rs"]
 mod generate;
 mod judged;
+mod meaning;
+#[path = "../../../vault/benches/judged/measures.rs"]
+#[allow(dead_code, reason = "shared with another benchmark")]
+mod measures;
 mod queries;
 mod questions;
 mod ranked;
@@ -47,6 +51,11 @@ fn main() -> Result<(), Failure> {
         }
         return report.keep("everyday", "What everyday questions cost");
     }
+    // `-- --meaning` measures the search by meaning alone.
+    if std::env::args().any(|argument| argument == "--meaning") {
+        meaning::measure(&mut report, around.path())?;
+        return report.keep("meaning", "What the search by meaning costs");
+    }
     judged::measure(&mut report, around.path())?;
     questions::measure(&mut report, around.path())?;
     // `cargo bench --bench vault -- --quick` leaves out the parts that take minutes.
@@ -68,6 +77,7 @@ fn main() -> Result<(), Failure> {
         std::thread::sleep(Duration::from_secs(3));
         measure(&mut report, &root, around.path(), notes)?;
     }
+    meaning::measure(&mut report, around.path())?;
     report.keep("vault", "What a large vault costs")
 }
 

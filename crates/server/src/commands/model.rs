@@ -29,7 +29,9 @@ pub(super) fn run(
 ) -> Result<CommandOutcome, CommandFailure> {
     let shelf = ModelShelf::new(&config.state_dir);
     match word {
-        ModelWord::Add { source, named } => add(&shelf, source, named.as_deref(), working_folder),
+        ModelWord::Add { source, named } => {
+            add(&shelf, source, named.as_deref(), working_folder, config.authorities.as_deref())
+        }
         ModelWord::List { json } => list(&shelf, config, *json, screen),
         ModelWord::Use { name } => choose(&shelf, name, settings),
         ModelWord::Remove { name } => remove(&shelf, name, config),
@@ -43,6 +45,7 @@ fn add(
     source: &str,
     named: Option<&str>,
     working_folder: &Path,
+    authorities: Option<&Path>,
 ) -> Result<CommandOutcome, CommandFailure> {
     let known = models::NAMED.iter().find(|model| model.name == source);
     let path = working_folder.join(source);
@@ -60,7 +63,7 @@ fn add(
         return Err(CommandFailure::Refused(problem));
     }
     let kept = match known {
-        Some(known) => progress::named("fetching", || models::fetch(known))
+        Some(known) => progress::named("fetching", || models::fetch(known, authorities))
             .and_then(|archive| PublishedModel::in_archive(&archive))
             .and_then(|model| progress::named("checking", || model.keep(shelf, &name, known.url))),
         None => PublishedModel::at(&path)

@@ -5,7 +5,7 @@ use std::io::Write;
 use lapidary_pipeline::{RecipeDecision, ServedVault};
 use lapidary_tools::{
     quote::{one_line, quoted},
-    recipes::{RecipeName, approved_hash},
+    recipes::{REACHES_WEB, RecipeName, approved_hash, places_in_words},
 };
 use serde_json::{Map, Value, json};
 
@@ -110,14 +110,20 @@ fn review(recipe: &Value) -> String {
         said.push(format!("It calls {}.", list("tools").join(", ")));
     }
     if !list("writes").is_empty() {
-        said.push(format!("It writes to {}.", list("writes").join(", ")));
+        let places = items(recipe, "writes").iter().filter_map(Value::as_str);
+        said.push(format!("It writes to {}.", places_in_words(places)));
     }
-    let state = if recipe["enabled"] == true { "enabled" } else { "disabled" };
+    if recipe["reachesWeb"] == true {
+        said.push(REACHES_WEB.to_owned());
+    }
+    let problems: Vec<&str> = items(recipe, "problems").iter().filter_map(Value::as_str).collect();
+    let state = match (recipe["enabled"] == true, problems.as_slice()) {
+        (true, _) => "enabled".to_owned(),
+        (false, []) => "disabled".to_owned(),
+        (false, problems) => format!("disabled: {}", problems.join("; ")),
+    };
     let mut message =
         format!("{} ({state}), {}\n{}", text(recipe, "name"), quoted(text(recipe, "path")), said.join(" "));
-    for problem in items(recipe, "problems").iter().filter_map(Value::as_str) {
-        message += &format!("\n{problem}");
-    }
     if let Some(definition) = recipe["definition"].as_str() {
         message += &format!("\n\n{}", lapidary_tools::fence::fenced(&lapidary_tools::quote::visible(definition)));
     }
@@ -225,9 +231,10 @@ fn vault(calls: OwnerCalls<'_>) -> Result<&ServedVault, CommandFailure> {
 /// Programs can start programs, so consent has to be typed.
 fn approve(calls: OwnerCalls<'_>, name: &str, screen: &mut Screen<'_>) -> Result<CommandOutcome, CommandFailure> {
     let served = vault(calls)?;
-    let recipe = calls.facts("recipe_show", json!({ "name": name }))?;
+    let mut recipe = calls.facts("recipe_show", json!({ "name": name }))?;
     let (parsed, definition) = (RecipeName::parse(name), recipe["definition"].as_str());
-    let (Some(parsed), Some(definition), true) = (parsed, definition, recipe["effect"].is_string()) else {
+    let (Some(parsed), Some(definition), true) = (parsed, definition.map(str::to_owned), recipe["effect"].is_string())
+    else {
         let problems: Vec<&str> = items(&recipe, "problems").iter().filter_map(Value::as_str).collect();
         return Err(CommandFailure::Refused(format!("{name} cannot be used: {}", problems.join("; "))));
     };
@@ -239,13 +246,17 @@ fn approve(calls: OwnerCalls<'_>, name: &str, screen: &mut Screen<'_>) -> Result
         let problem = "a recipe can only be approved at a terminal; run this command there";
         return Err(CommandFailure::Refused(problem.to_owned()));
     }
+    // That it waits for exactly this.
+    if let Some(fields) = recipe.as_object_mut() {
+        fields.remove("problems");
+    }
     report::question(&review(&recipe));
     if !report::confirmed("Let it run on this computer?") {
         writeln!(screen, "It stays disabled.")?;
         return Ok(CommandOutcome::Refused);
     }
     // Exactly what was shown, even if the note was changed meanwhile.
-    let hash = approved_hash(&parsed, definition);
+    let hash = approved_hash(&parsed, &definition);
     decide(calls, served, &parsed, RecipeDecision::Approve(hash))?;
     writeln!(screen, "{name} can be run now.")?;
     Ok(CommandOutcome::Well)

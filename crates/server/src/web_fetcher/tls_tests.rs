@@ -15,30 +15,40 @@ use rustls::{
 use ureq::tls::Certificate;
 
 use super::{tests::TestNames, *};
+use crate::trusted_roots::trusted_roots;
 
 const LONG: Duration = Duration::from_secs(60);
 
 /// An authority of this test.
-struct TestAuthority {
+pub(crate) struct TestAuthority {
     issuer: Issuer<'static, KeyPair>,
     certificate: Vec<u8>,
+    pem: String,
 }
 
 impl TestAuthority {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let mut params = CertificateParams::default();
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
         let key = KeyPair::generate().unwrap();
-        let certificate = params.self_signed(&key).unwrap().der().to_vec();
-        Self { issuer: Issuer::new(params, key), certificate }
+        let signed = params.self_signed(&key).unwrap();
+        let (certificate, pem) = (signed.der().to_vec(), signed.pem());
+        Self { issuer: Issuer::new(params, key), certificate, pem }
     }
 
     /// A certificate for a name that is valid until the end of a year, and its key.
-    fn certificate(&self, name: &str, until: i32) -> (Vec<u8>, Vec<u8>) {
+    pub(crate) fn certificate(&self, name: &str, until: i32) -> (Vec<u8>, Vec<u8>) {
         let mut params = CertificateParams::new(vec![name.to_owned()]).unwrap();
         (params.not_before, params.not_after) = (date_time_ymd(2000, 1, 1), date_time_ymd(until, 12, 31));
         let key = KeyPair::generate().unwrap();
         (params.signed_by(&key, &self.issuer).unwrap().der().to_vec(), key.serialize_der())
+    }
+
+    /// A file with the certificate, as an owner has it.
+    pub(crate) fn file(&self) -> tempfile::NamedTempFile {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        write!(file, "# An authority of the test\n{}", self.pem).unwrap();
+        file
     }
 
     fn roots(&self) -> RootCerts {
@@ -47,7 +57,7 @@ impl TestAuthority {
 }
 
 /// A host with a certificate that answers every request alike.
-fn host((certificate, key): (Vec<u8>, Vec<u8>), answer: &'static str) -> SocketAddr {
+pub(crate) fn host((certificate, key): (Vec<u8>, Vec<u8>), answer: &'static str) -> SocketAddr {
     let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
     let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(key));
     let config = ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions().unwrap();
@@ -101,7 +111,7 @@ fn a_redirect_never_leads_from_tls_to_plain_text() {
     for (answer, fault) in [
         ("HTTP/1.1 302 Found\r\nLocation: http://a.example/\r\nContent-Length: 0\r\n\r\n", WebFault::Downgraded),
         ("HTTP/1.1 308 Moved\r\nLocation: http://b.example/\r\nContent-Length: 0\r\n\r\n", WebFault::Downgraded),
-        ("HTTP/1.1 302 Found\r\nLocation: ftp://a.example/\r\nContent-Length: 0\r\n\r\n", WebFault::NotAnAddress),
+        ("HTTP/1.1 302 Found\r\nLocation: ftp://a.example/\r\nContent-Length: 0\r\n\r\n", WebFault::Misdirected),
         // To another name, whose certificate this is not.
         ("HTTP/1.1 302 Found\r\nLocation: //b.example/\r\nContent-Length: 0\r\n\r\n", WebFault::Unreachable),
     ] {
@@ -109,4 +119,19 @@ fn a_redirect_never_leads_from_tls_to_plain_text() {
         let fetched = fetcher(address, &authority.roots()).fetch("https://a.example/", LONG);
         assert_eq!(fetched.map(|page| page.text), Err(fault), "{answer}");
     }
+}
+
+#[test]
+fn a_file_with_authorities_counts_in_place_of_those_in_the_program() {
+    let (authority, stranger) = (TestAuthority::new(), TestAuthority::new());
+    let (file, other) = (authority.file(), stranger.file());
+    for (file, is_read) in [(file.path(), true), (other.path(), false)] {
+        let roots = trusted_roots(Some(file)).unwrap();
+        let fetched =
+            fetcher(host(authority.certificate("a.example", 2090), PAGE), &roots).fetch("https://a.example/", LONG);
+        assert_eq!(fetched.is_ok(), is_read);
+    }
+    let broken = tempfile::NamedTempFile::new().unwrap();
+    let problem = trusted_roots(Some(broken.path())).unwrap_err();
+    assert!(problem.contains("SSL_CERT_FILE") && problem.contains("no certificate"), "{problem}");
 }

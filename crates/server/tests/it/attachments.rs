@@ -1,10 +1,11 @@
 //! Pictures and sounds over the wire: what a model gets, decoded by the real process beside the server.
 
-use std::io::Cursor;
+use std::io::{Cursor, Write};
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 use image::{DynamicImage, GrayImage, ImageFormat, Luma, Rgb, RgbImage};
 use serde_json::{Value, json};
+use zip::{ZipWriter, write::SimpleFileOptions};
 
 use crate::harness::{Server, Vault};
 
@@ -101,13 +102,60 @@ fn the_memory_of_the_server_stays_flat() {
     let bomb = written(GrayImage::from_pixel(6_000, 6_000, Luma([3])), ImageFormat::Png);
     assert!(bomb.len() < 1 << 20);
     let small = written(sample(40, 40), ImageFormat::Png);
-    let vault = Vault::new(&[("bomb.png", &bomb), ("small.png", &small)]);
+    // And some that become 60 in a template.
+    let document = template(&vec![b' '; 60 << 20], &[]);
+    let vault = Vault::new(&[("bomb.png", &bomb), ("small.png", &small), ("bomb.docx", &document)]);
     let mut server = vault.spawn();
     read(&mut server, "small.png");
     let before = peak(&server);
     read(&mut server, "bomb.png");
+    let refused = server.call("document_create", json!({ "path": "a.docx", "content": "a", "template": "bomb.docx" }));
+    assert_eq!(refused["structuredContent"]["error"]["data"]["fault"], "unpacked");
     let grown = peak(&server) - before;
     assert!(grown < 32 << 10, "{grown} KiB");
+}
+
+/// A Word document with this part, and others.
+fn template(document: &[u8], more: &[(&str, &[u8])]) -> Vec<u8> {
+    let types = b"<Types><Override PartName=\"/word/document.xml\" ContentType=\"application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml\"/></Types>";
+    let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
+    for (name, bytes) in [&[("[Content_Types].xml", &types[..]), ("word/document.xml", document)], more].concat() {
+        writer.start_file(name, SimpleFileOptions::default()).unwrap();
+        writer.write_all(bytes).unwrap();
+    }
+    writer.finish().unwrap().into_inner()
+}
+
+/// The values and the template go to a process and come back as a document; a bomb stays there.
+#[test]
+fn a_template_is_filled_in_a_process_and_a_hostile_one_costs_only_that() {
+    let root = "<w:document xmlns:w=\"http://schemas.openxmlformats.org/wordprocessingml/2006/main\"><w:body>";
+    let plain =
+        format!("{root}<w:p><w:r><w:t>For {{{{client}}}} in {{{{date:YYYY}}}}</w:t></w:r></w:p></w:body></w:document>");
+    let bomb = vec![b' '; 60 << 20];
+    let entities = format!("<!DOCTYPE w [<!ENTITY a \"{}\">]>{plain}", "&a;".repeat(1_000));
+    let picture = written(sample(300, 200), ImageFormat::WebP);
+    let vault = Vault::new(&[
+        ("Note.md", b"---\nclient: Ada\n---\n# A\n\n![[a.webp]] ![[cut.png]]\n"),
+        ("a.webp", &picture),
+        ("cut.png", b"\x89PNG"),
+        ("plain.docx", &template(plain.as_bytes(), &[])),
+        ("bomb.docx", &template(&bomb, &[])),
+        ("entities.docx", &template(entities.as_bytes(), &[])),
+        ("macros.docx", &template(plain.as_bytes(), &[("word/vbaProject.bin", b"x")])),
+        ("cut.docx", &template(plain.as_bytes(), &[])[..200]),
+    ]);
+    let mut server = vault.spawn();
+    let mut make = |call: Value| server.call("document_create", call)["structuredContent"].clone();
+    let made = make(json!({ "path": "Out.docx", "note": "Note" }));
+    assert_eq!(made["notice"], "Left out, because there is nothing to show for them: `![[cut.png]]`.", "{made}");
+    assert_eq!(make(json!({ "path": "A.docx", "note": "Note", "template": "plain.docx" }))["filled"], 2);
+    for (name, fault) in [("bomb", "unpacked"), ("entities", "broken"), ("macros", "macros"), ("cut", "broken")] {
+        let refused = make(json!({ "path": "B.docx", "note": "Note", "template": format!("{name}.docx") }));
+        assert_eq!(refused["error"]["data"]["fault"], fault, "{name}: {refused}");
+    }
+    let text = &read(&mut server, "A.docx")["structuredContent"]["document"]["parts"][0]["text"];
+    assert!(text.as_str().unwrap().starts_with("For Ada in 2"), "{text}");
 }
 
 #[test]

@@ -49,7 +49,8 @@ pub(crate) fn settled(server: &mut Server, arguments: &Value) -> Value {
             return answer;
         }
         assert!(started.elapsed() < patience(), "{answer}");
-        std::thread::sleep(Duration::from_millis(20));
+        // Reading pauses while calls come in.
+        std::thread::sleep(Duration::from_millis(100));
     }
 }
 
@@ -240,6 +241,92 @@ fn the_text_on_a_picture_is_read_by_the_program_that_the_owner_names() {
     assert_eq!(server.done("attachment_read", json!({ "path": "Invoice.png" }))["width"], 60);
 }
 
+/// A PDF whose pages are white pictures without a word, as a scanner makes them.
+fn scanned(pages: usize) -> Vec<u8> {
+    let (width, height) = (400, 300);
+    let kids: Vec<String> = (0..pages).map(|page| format!("{} 0 R", 4 + page)).collect();
+    let mut file = format!(
+        "%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n2 0 obj<</Type/Pages/Kids[{}]/Count {pages}>>endobj\n\
+         3 0 obj<</Type/XObject/Subtype/Image/Width {width}/Height {height}/ColorSpace/DeviceGray/BitsPerComponent 8/Length {}>>stream\n",
+        kids.join(" "),
+        width * height
+    )
+    .into_bytes();
+    file.resize(file.len() + width * height, u8::MAX);
+    file.extend_from_slice(b"\nendstream endobj\n");
+    for page in 0..pages {
+        let resources = "/Resources<</XObject<</Im0 3 0 R>>>>";
+        file.extend_from_slice(
+            format!("{} 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 400 300]{resources}>>endobj\n", 4 + page)
+                .as_bytes(),
+        );
+    }
+    // Without a table of its objects, which is made anew.
+    file.extend_from_slice(b"trailer<</Root 1 0 R>>\n%%EOF\n");
+    file
+}
+
+#[cfg(unix)]
+#[test]
+fn the_pages_of_a_scan_are_read_by_the_program_that_the_owner_names() {
+    let vault = Vault::new(&[("Roof.md", b"Slates.\n"), ("Files/Lease.pdf", &scanned(2))]);
+    let mut server = serve(&vault);
+    let read = server.done("attachment_read", json!({ "path": "Lease.pdf" }));
+    assert_eq!((&read["document"]["total"], &read["document"]["hasText"]), (&json!(2), &json!(false)), "{read}");
+    assert!(read["notice"].as_str().unwrap().contains("its pages are pictures"), "{read}");
+    assert_eq!(places(&settled(&mut server, &json!({ "query": "tenant", "mode": "omnisearch" }))), [] as [&str; 0]);
+    drop(server);
+    let (config, seen) = (vault.path().with_file_name("ocr.toml"), vault.path().with_file_name("seen"));
+    let script = format!("cat > {0}; echo; echo 'The tenant pays on page' $(wc -c < {0} | tr -d 0-9)", seen.display());
+    std::fs::write(&config, format!("ocr = [\"sh\", \"-c\", {script:?}]\n")).unwrap();
+    let environment = [("LAPIDARY_CONFIG", config.to_str().unwrap()), ("LAPIDARY_REPETITION", "off")];
+    let mut server = vault.spawn_with(&["--tools", "all"], &environment).open(Era::Modern);
+    let read = server.done("attachment_read", json!({ "path": "Lease.pdf", "pages": "2" }));
+    assert_eq!(read["document"]["parts"][0]["text"], "The tenant pays on page", "{read}");
+    assert_eq!(read["document"]["parts"][0]["link"], "[[Lease.pdf#page=2]]");
+    let found = settled(&mut server, &json!({ "query": "tenant", "mode": "omnisearch" }));
+    assert_eq!(places(&found), ["Files/Lease.pdf#1"], "{found}");
+    let shown = image::load_from_memory(&std::fs::read(&seen).unwrap()).unwrap();
+    assert_eq!((shown.width(), shown.height()), (400, 300));
+}
+
+/// An archive with one part, which has this many blanks.
+#[cfg(target_os = "linux")]
+fn zeros(part: &str, bytes: usize) -> Vec<u8> {
+    use std::io::Write;
+    let mut writer = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    writer.start_file(part, zip::write::SimpleFileOptions::default()).unwrap();
+    for _ in 0..bytes >> 20 {
+        writer.write_all(&vec![b' '; 1 << 20]).unwrap();
+    }
+    writer.finish().unwrap().into_inner()
+}
+
+/// A PDF whose page has a content of 320 megabytes, more than its process can take in.
+#[cfg(target_os = "linux")]
+fn stream_bomb() -> Vec<u8> {
+    // As DEFLATE has it: a block with the usual codes, a blank, and again and again the last 258 bytes.
+    let (head, again) = ("110".to_owned() + "01010000", "1100010100000");
+    let bits = head + &again.repeat(16);
+    let bits: Vec<bool> = bits.bytes().map(|bit| bit == b'1').collect();
+    let packed = |bits: &[bool]| bits.iter().rev().fold(0_u8, |byte, bit| byte << 1 | u8::from(*bit));
+    let start: Vec<u8> = bits.chunks_exact(8).map(packed).collect();
+    // After 104 bits, which is 13 bytes, it is the same again.
+    let mut content = vec![0x78, 0x9c];
+    content.extend_from_slice(&start[..2]);
+    (0..(320 << 20) / (258 * 8)).for_each(|_| content.extend_from_slice(&start[2..15]));
+    let mut file = format!(
+        "%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\n2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj\n\
+         3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]/Contents 4 0 R>>endobj\n\
+         4 0 obj<</Filter/FlateDecode/Length {}>>stream\n",
+        content.len()
+    )
+    .into_bytes();
+    file.extend_from_slice(&content);
+    file.extend_from_slice(b"\nendstream endobj\ntrailer<</Root 1 0 R>>\n%%EOF\n");
+    file
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn broken_documents_of_every_kind_cost_the_server_nothing() {
@@ -258,6 +345,24 @@ fn broken_documents_of_every_kind_cost_the_server_nothing() {
         files.push((format!("zip/a.{ending}"), b"PK\x03\x04 no archive".to_vec()));
         files.push((format!("empty/a.{ending}"), Vec::new()));
     }
+    // Of each kind of archive: cut off, and one that unpacks to far more than it is.
+    for (ending, part) in [
+        ("docx", "word/document.xml"),
+        ("pptx", "ppt/presentation.xml"),
+        ("xlsx", "xl/sharedStrings.xml"),
+        ("epub", "META-INF/container.xml"),
+    ] {
+        let bomb = zeros(part, 40 << 20);
+        assert!(bomb.len() < 200 << 10, "{}", bomb.len());
+        for end in (0..bomb.len()).step_by(bomb.len() / 3) {
+            files.push((format!("cut/{end}.{ending}"), bomb[..end].to_vec()));
+        }
+        files.push((format!("bomb/a.{ending}"), bomb));
+    }
+    // A page of more pixels than are decoded, in a stream that unpacks to more than its process may have.
+    files.push(("bomb/stream.pdf".to_owned(), stream_bomb()));
+    files.push(("bomb/deep.html".to_owned(), "<div>".repeat(200_000).into_bytes()));
+    files.push(("bomb/wide.csv".to_owned(), ",".repeat(3 << 20).into_bytes()));
     files.push(("good.pdf".to_owned(), good));
     let files: Vec<(&str, &[u8])> = files.iter().map(|(path, bytes)| (path.as_str(), bytes.as_slice())).collect();
     let vault = Vault::new(&files);

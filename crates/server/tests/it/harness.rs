@@ -23,7 +23,7 @@ use tokio::io::{AsyncBufReadExt, AsyncWriteExt, DuplexStream};
 /// up. `LAPIDARY_TEST_PATIENCE=4` makes it four times as long.
 pub(crate) fn patience() -> Duration {
     let factor = std::env::var("LAPIDARY_TEST_PATIENCE").ok().and_then(|factor| factor.parse().ok());
-    Duration::from_secs(30) * factor.unwrap_or(1)
+    Duration::from_secs(120) * factor.unwrap_or(1)
 }
 
 /// How much a pipe in memory holds, like those of Linux.
@@ -137,18 +137,29 @@ pub(crate) fn copy_program(from: &Path, to: &Path) {
     assert!(Command::new("cp").arg(from).arg(to).status().unwrap().success());
 }
 
+/// Every file below a folder. A server that runs may take one away meanwhile, as it does with the journals of its databases.
 pub(crate) fn files_below(root: &Path) -> BTreeMap<String, Vec<u8>> {
+    fn unless_gone<T>(found: std::io::Result<T>) -> Option<T> {
+        match found {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
+            found => Some(found.unwrap()),
+        }
+    }
+    assert!(root.is_dir(), "{}", root.display());
     let mut files = BTreeMap::new();
     let mut folders = vec![root.to_owned()];
     while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(folder).unwrap() {
+        let Some(entries) = unless_gone(std::fs::read_dir(&folder)) else { continue };
+        for entry in entries {
             let path = entry.unwrap().path();
-            let kind = path.symlink_metadata().unwrap().file_type();
+            let Some(kind) = unless_gone(path.symlink_metadata()).map(|metadata| metadata.file_type()) else {
+                continue;
+            };
             let name = path.strip_prefix(root).unwrap().to_str().unwrap().to_owned();
             if kind.is_dir() {
                 folders.push(path);
             } else if kind.is_file() {
-                files.insert(name, std::fs::read(&path).unwrap());
+                files.extend(unless_gone(std::fs::read(&path)).map(|bytes| (name, bytes)));
             } else {
                 files.insert(name, format!("{kind:?}").into_bytes());
             }
@@ -379,6 +390,12 @@ impl Server {
         let result = self.call(tool, arguments);
         assert_eq!(result["isError"], true, "{result}");
         reason(&result)
+    }
+
+    /// Ends the process as a power cut would: it gets to know nothing of it.
+    pub(crate) fn kill(mut self) {
+        self.child().kill().unwrap();
+        self.child().wait().unwrap();
     }
 
     pub(crate) fn close_input(&mut self) {

@@ -171,3 +171,23 @@ fn a_wheel_is_a_folder_in_an_archive() {
     assert!(output.status.success(), "{}", said(&output));
     assert_eq!(names(&vault)[1].0, "tiny-1.0-py3-none-any");
 }
+
+#[test]
+fn a_file_of_authorities_that_cannot_be_used_is_named_before_anything_is_fetched() {
+    let vault = vault();
+    let add = |file: &Path| {
+        let mut command = vault.command();
+        command.env("SSL_CERT_FILE", file).args(["model", "add", "all-minilm-l6-v2"]);
+        let output = command.output().unwrap();
+        assert_eq!(output.status.code(), Some(1));
+        said(&output)
+    };
+    let nowhere = vault.path().with_file_name("nowhere.pem");
+    let said = add(&nowhere);
+    assert!(said.contains("SSL_CERT_FILE") && said.contains("nowhere.pem"), "{said}");
+    let empty = vault.path().with_file_name("empty.pem");
+    fs::write(&empty, "no certificate").unwrap();
+    let said = add(&empty);
+    assert!(said.contains("there is no certificate in PEM form"), "{said}");
+    assert!(!shelf(&vault, "all-minilm-l6-v2").exists());
+}

@@ -344,26 +344,31 @@ fn left_behind(format: &str) -> Vec<String> {
     let bearer = format!("Bearer {}", secrets[0]);
     for (tool, arguments) in [
         ("file_read", json!({ "file": "diary/today.md" })),
-        ("search_content", json!({ "query": "zqsearch" })),
-        ("zqtool", json!({ "zqkey": "zqvalue" })),
+        ("search_content", json!({ "query": "zqmarksearch" })),
+        ("zqmarktool", json!({ "zqmarkkey": "zqmarkvalue" })),
     ] {
         let trace = ("traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01");
-        let headers = [("Authorization", bearer.as_str()), trace, ("tracestate", "zq=zqstate"), ("baggage", "zq=zq")];
+        let headers = [
+            ("Authorization", bearer.as_str()),
+            trace,
+            ("tracestate", "zqmark=zqmarkstate"),
+            ("baggage", "zqmark=zqmark"),
+        ];
         server.post(&headers, "tools/call", Some(tool), json!({ "name": tool, "arguments": arguments }));
     }
-    server.post(&[("Authorization", "Bearer zqtoken")], "tools/list", None, json!({}));
+    server.post(&[("Authorization", "Bearer zqmarktoken")], "tools/list", None, json!({}));
     let form_kind = [("Content-Type", "application/x-www-form-urlencoded")];
     let refresh = [("grant_type", "refresh_token"), ("client_id", client.as_str()), ("refresh_token", &secrets[1])];
     ask(&server, "POST", "/token", &form_kind, &encoded(&refresh));
     ask(
         &server,
         "GET",
-        &format!("/authorize?state=zqstate&client_id={}", secrets[0]),
-        &[("Cookie", "lapidary-owner=zqcookie"), ("Referer", "https://zq.example/zqpage")],
+        &format!("/authorize?state=zqmarkstate&client_id={}", secrets[0]),
+        &[("Cookie", "lapidary-owner=zqmarkcookie"), ("Referer", "https://zqmark.example/zqmarkpage")],
         "",
     );
     ask(&server, "POST", "/revoke", &form_kind, &encoded(&[("token", &secrets[0]), ("client_id", &client)]));
-    let wrong = [("action", "sign-in"), ("query", "client_id=zqid"), ("passphrase", "zqpassphrase-of-someone")];
+    let wrong = [("action", "sign-in"), ("query", "client_id=zqmarkid"), ("passphrase", "zqmarkpassphrase-of-someone")];
     ask(&server, "POST", "/authorize", &form_kind, &encoded(&wrong));
     let metrics = ask(&server, "GET", "/metrics", &[], "").body;
     assert!(metrics.contains("lapidary_calls_total{tool=\"file_read\",outcome=\"ok\"} 1"), "{metrics}");
@@ -380,11 +385,9 @@ fn left_behind(format: &str) -> Vec<String> {
     let log: String = files_below(&folder).into_values().map(|bytes| String::from_utf8(bytes).unwrap()).collect();
     assert!(log.contains("signed in") && log.contains("wrong passphrase"), "{log}");
     let lines: Vec<String> = log.lines().chain(metrics.lines()).map(str::to_owned).collect();
-    for secret in secrets
-        .iter()
-        .map(String::as_str)
-        .chain([PASSPHRASE, VERIFIER, "lap_at_", "lap_rt_", "lap_ac_", "lap_os_", "lap_ct_", "zq", "diary", "thoughts"])
-    {
+    for secret in secrets.iter().map(String::as_str).chain([
+        PASSPHRASE, VERIFIER, "lap_at_", "lap_rt_", "lap_ac_", "lap_os_", "lap_ct_", "zqmark", "diary", "thoughts",
+    ]) {
         let line = lines.iter().find(|line| line.contains(secret));
         assert_eq!(line, None, "{secret} is in the log or the metrics");
         assert!(!traced.contains(secret), "{secret} is in a trace");

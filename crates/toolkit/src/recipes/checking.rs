@@ -5,7 +5,7 @@ use lapidary_operation::{
     ArgumentProblem, Catalogue, CatalogueEntry, Effect, NoSuchTool, PathRole, Reason, ToolGroup, ToolKind, ToolNeeds,
     check_arguments, quote::Prose,
 };
-use lapidary_recipe::{ParameterKind, Recipe, RecipeStep, TemplateShape, ValueTemplate};
+use lapidary_recipe::{ParameterKind, Recipe, RecipeStep, TemplateShape, ValueTemplate, is_recipe_name};
 use lapidary_vault::VaultPath;
 use serde_json::{Map, Value, json};
 
@@ -20,7 +20,12 @@ pub struct RecipeFacts {
     pub tools: Vec<&'static str>,
     /// Where it writes, as far as the recipe fixes it: a folder, or the template of a path.
     pub places: Vec<String>,
+    /// Whether a step asks hosts of the web.
+    pub reaches_web: bool,
 }
+
+/// A place that the recipe does not fix.
+pub(super) const FOUND_NOTES: &str = "notes that it finds";
 
 /// What a tool is in a recipe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,7 +55,7 @@ pub fn step_use(entry: &CatalogueEntry) -> Option<StepUse> {
 
 /// Checks all steps, with samples in the place of what is not known before it runs.
 pub fn check(catalogue: &Catalogue, recipe: &Recipe, may_write: bool) -> Result<RecipeFacts, Vec<ArgumentProblem>> {
-    let mut facts = RecipeFacts { effect: Effect::Read, tools: Vec::new(), places: Vec::new() };
+    let mut facts = RecipeFacts { effect: Effect::Read, tools: Vec::new(), places: Vec::new(), reaches_web: false };
     let mut problems = Vec::new();
     for (index, step) in recipe.steps.iter().enumerate() {
         let at = format!("steps[{index}]");
@@ -63,6 +68,7 @@ pub fn check(catalogue: &Catalogue, recipe: &Recipe, may_write: bool) -> Result<
                     facts.effect = facts.effect.max(entry.spec.effect);
                     places(step, entry, &mut facts.places);
                 }
+                facts.reaches_web |= entry.spec.declaration.group == ToolGroup::Web;
                 if !facts.tools.contains(&entry.spec.name()) {
                     facts.tools.push(entry.spec.name());
                 }
@@ -83,6 +89,9 @@ fn tool<'c>(
     may_write: bool,
 ) -> Result<(&'c CatalogueEntry, StepUse), ArgumentProblem> {
     let name = quoted(&step.tool);
+    if is_recipe_name(&step.tool) {
+        return Err(problem("", Prose::ours(format_args!("{name} is a recipe, and a recipe cannot be a step"))));
+    }
     let entry = match catalogue.find(&step.tool) {
         Ok(entry) if !entry.is_internal() => entry,
         Ok(_) | Err(NoSuchTool { nearest: None }) => {
@@ -251,11 +260,11 @@ fn places(step: &RecipeStep, entry: &CatalogueEntry, places: &mut Vec<String>) {
                 Some((folder, _)) => format!("{folder}/…"),
                 None => format!("{start}…"),
             },
-            _ => "notes that it finds".to_owned(),
+            _ => FOUND_NOTES.to_owned(),
         });
     }
     if found.is_empty() {
-        found.push("notes that it finds".to_owned());
+        found.push(FOUND_NOTES.to_owned());
     }
     for place in found {
         if !places.contains(&place) {

@@ -32,18 +32,14 @@ pub(super) struct PageText<'b> {
 }
 
 enum PageContainer {
-    Quote,
+    Quote {
+        /// Whether a line of it is written.
+        has_begun: bool,
+    },
     /// With the number of its first item, if it is ordered.
-    List {
-        next: Option<usize>,
-        items: usize,
-    },
+    List { next: Option<usize>, items: usize },
     /// With its marker while that is not written yet, and the width of it.
-    Item {
-        marker: Option<String>,
-        width: usize,
-        is_tight: bool,
-    },
+    Item { marker: Option<String>, width: usize, is_tight: bool },
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -103,7 +99,7 @@ impl<'b> PageText<'b> {
                 self.end_block();
                 self.code = Some((String::new(), language_of(tag).unwrap_or_default()));
             }
-            "blockquote" => self.enter(PageContainer::Quote),
+            "blockquote" => self.enter(PageContainer::Quote { has_begun: false }),
             "ul" => self.enter(PageContainer::List { next: None, items: 0 }),
             "ol" => {
                 let start = attribute(tag, "start").and_then(|start| start.trim().parse().ok());
@@ -140,7 +136,7 @@ impl<'b> PageText<'b> {
             return;
         }
         match name {
-            "blockquote" => self.leave(|container| matches!(container, PageContainer::Quote)),
+            "blockquote" => self.leave(|container| matches!(container, PageContainer::Quote { .. })),
             "ul" | "ol" => self.leave(|container| matches!(container, PageContainer::List { .. })),
             "li" => self.end_item(),
             "strong" | "b" => self.unmark(|mark| *mark == InlineMark::Around("**")),
@@ -388,12 +384,20 @@ impl<'b> PageText<'b> {
         let is_tight =
             matches!(self.containers.last(), Some(PageContainer::Item { marker: Some(_), is_tight: true, .. }));
         if !self.written.is_empty() && !is_tight {
-            let gap = self.prefix(false);
+            // What comes before a quotation is not part of it.
+            let begins = |container: &PageContainer| matches!(container, PageContainer::Quote { has_begun: false });
+            let end = self.containers.iter().position(begins).unwrap_or(self.containers.len());
+            let gap = Self::prefix(&mut self.containers[..end], false);
             self.written += gap.trim_end();
             self.written.push('\n');
         }
+        for container in &mut self.containers {
+            if let PageContainer::Quote { has_begun } = container {
+                *has_begun = true;
+            }
+        }
         for (number, line) in block.split('\n').enumerate() {
-            let prefix = self.prefix(number == 0);
+            let prefix = Self::prefix(&mut self.containers, number == 0);
             let whole = format!("{prefix}{line}");
             // Two blanks at the end are a line break.
             self.written += if line.is_empty() { whole.trim_end() } else { &whole };
@@ -402,11 +406,11 @@ impl<'b> PageText<'b> {
     }
 
     /// What comes before a line; with `begins`, the markers of items that begin with it.
-    fn prefix(&mut self, begins: bool) -> String {
+    fn prefix(containers: &mut [PageContainer], begins: bool) -> String {
         let mut prefix = String::new();
-        for container in &mut self.containers {
+        for container in containers {
             match container {
-                PageContainer::Quote => prefix += "> ",
+                PageContainer::Quote { .. } => prefix += "> ",
                 PageContainer::List { .. } => {}
                 PageContainer::Item { marker, width, .. } => match marker.take_if(|_| begins) {
                     Some(marker) => prefix += &marker,

@@ -8,6 +8,7 @@ use lapidary_operation::{
     HeadingCandidate, Interruption, NameWanted, NearText, OffReason, PartCandidates, PathRefusal, Reason, ServerFault,
     ShapeProblem, TaskCandidate, WebFault, bug, quote::Prose,
 };
+use lapidary_recipe::RecipeName;
 use lapidary_vault::{JoinError, PathDenied, PathError, PathPrefix, VaultPath, store::RemoteFault};
 
 thread_local! {
@@ -192,6 +193,7 @@ fn of_the_app() -> Vec<Reason> {
         WebFault::HostNotAllowed { host: host() },
         WebFault::NoPublicHost { host: host() },
         WebFault::Downgraded,
+        WebFault::Misdirected,
         WebFault::Unreachable,
         WebFault::TimedOut,
         WebFault::Status { status: 404 },
@@ -259,6 +261,7 @@ fn of_files() -> Vec<Reason> {
         Reason::FileTooLarge { path: path("a.md"), bytes: 20, limit: 10 },
         Reason::ResultTooLarge { path: path("a.md"), bytes: 20, limit: 10 },
         Reason::ReplyTooLarge { bytes: 20, limit: 10 },
+        Reason::TemplateRefused { path: path("a.docx"), fault: DecodeFault::Macros },
         Reason::MeaningNotReady { done: 40 },
         Reason::MeaningOff,
         Reason::UnexpectedChange { least: Some(3), most: 3, count: 2, paths: vec![path("a.md"), path("b.md")] },
@@ -422,12 +425,24 @@ fn of_edits() -> Vec<Reason> {
         Reason::RecipeMissing { name: word("custom_weekly"), nearest: Some(word("custom_weekly_review")) },
         Reason::RecipeMissing { name: word("custom_weekly"), nearest: None },
         Reason::RecipeInvalid {
-            name: word("custom_weekly"),
+            name: Some(word("custom_weekly")),
             problems: vec![ArgumentProblem { at: word("steps[0]"), problem: "is required".into(), nearest: None }],
         },
-        Reason::RecipeDisabled { name: word("custom_weekly") },
-        Reason::RecipeStopped { step: Some(1), problem: "the results of the steps are too large".into() },
-        Reason::RecipeStopped { step: None, problem: "the results of the steps are too large".into() },
+        Reason::RecipeDisabled { name: RecipeName::parse("custom_weekly").unwrap() },
+        Reason::RecipeInvalid {
+            name: None,
+            problems: vec![ArgumentProblem { at: word("steps[0]"), problem: "is required".into(), nearest: None }],
+        },
+        Reason::RecipeStopped {
+            recipe: Some("custom_a".into()),
+            step: Some(1),
+            problem: "the results of the steps are too large".into(),
+        },
+        Reason::RecipeStopped { recipe: None, step: None, problem: "the results of the steps are too large".into() },
+        Reason::RecipeArguments {
+            recipe: word("custom_a"),
+            problems: vec![ArgumentProblem { at: word("title"), problem: "is required".into(), nearest: None }],
+        },
         Reason::InStep {
             list: "edits",
             index: 2,

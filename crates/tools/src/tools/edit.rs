@@ -12,6 +12,7 @@ pub(super) mod canvas_edit;
 pub(super) mod canvas_generate;
 pub(super) mod checkpoint_restore;
 pub(super) mod daily_note;
+pub(super) mod document_create;
 pub(super) mod drawing_create;
 pub(super) mod file_append;
 pub(super) mod file_create;

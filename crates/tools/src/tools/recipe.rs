@@ -74,7 +74,7 @@ impl ChangedRecipe {
 
 /// Why a recipe that can be read does not run, and what to do.
 fn not_approved(name: &RecipeName) -> String {
-    format!("not approved as it is; the user can review it: `lapidary recipes approve {name}`")
+    format!("not approved as it is; the owner can review it: `lapidary recipes approve {name}`")
 }
 
 fn in_words(problem: &ArgumentProblem) -> String {

@@ -36,9 +36,9 @@ pub enum PartPlace {
     SectionStart(usize),
     SectionEnd(usize),
     BeforeSection(usize),
-    BehindSection(usize),
+    AfterSection(usize),
     BeforeBlock(usize),
-    BehindBlock(usize),
+    AfterBlock(usize),
 }
 
 /// A part that has moved.
@@ -101,9 +101,9 @@ impl Document {
             PartPlace::SectionStart(index) => PartPlace::SectionStart(kept(&mut headings(), index)?),
             PartPlace::SectionEnd(index) => PartPlace::SectionEnd(kept(&mut headings(), index)?),
             PartPlace::BeforeSection(index) => PartPlace::BeforeSection(kept(&mut headings(), index)?),
-            PartPlace::BehindSection(index) => PartPlace::BehindSection(kept(&mut headings(), index)?),
+            PartPlace::AfterSection(index) => PartPlace::AfterSection(kept(&mut headings(), index)?),
             PartPlace::BeforeBlock(index) => PartPlace::BeforeBlock(kept(&mut blocks(), index)?),
-            PartPlace::BehindBlock(index) => PartPlace::BehindBlock(kept(&mut blocks(), index)?),
+            PartPlace::AfterBlock(index) => PartPlace::AfterBlock(kept(&mut blocks(), index)?),
         };
         // Taken out first, so that the place is found in the note as it will be.
         let without = self.take_out(&span, left)?;
@@ -171,10 +171,8 @@ impl Document {
         let wanted = match place {
             // At least one level below its new parent; a deeper part stays as deep as it is.
             PartPlace::SectionStart(index) | PartPlace::SectionEnd(index) => highest.max(level(index) + 1),
-            PartPlace::BeforeSection(index) | PartPlace::BehindSection(index) => level(index),
-            PartPlace::NoteStart | PartPlace::NoteEnd | PartPlace::BeforeBlock(_) | PartPlace::BehindBlock(_) => {
-                highest
-            }
+            PartPlace::BeforeSection(index) | PartPlace::AfterSection(index) => level(index),
+            PartPlace::NoteStart | PartPlace::NoteEnd | PartPlace::BeforeBlock(_) | PartPlace::AfterBlock(_) => highest,
         };
         #[expect(clippy::cast_possible_wrap, reason = "levels are from 1 to 7")]
         let by = wanted as i8 - highest as i8;
@@ -208,12 +206,12 @@ impl Document {
             }
             PartPlace::SectionStart(index) => self.prepend_to_section(&whole_section(heading(index)?), text),
             PartPlace::BeforeSection(index) => self.put_apart(heading(index)?.section.start, text),
-            PartPlace::BehindSection(index) => {
+            PartPlace::AfterSection(index) => {
                 let end = heading(index)?.section.end;
                 // Blank lines at the end of a section stay below it.
                 self.put_apart(line_behind(self.shown(), self.shown()[..end].trim_end().len()), text)
             }
-            PartPlace::BeforeBlock(index) | PartPlace::BehindBlock(index) => {
+            PartPlace::BeforeBlock(index) | PartPlace::AfterBlock(index) => {
                 let block = note.blocks.get(index).ok_or_else(missing)?;
                 let lines = block_lines(&note, block);
                 let at = if matches!(place, PartPlace::BeforeBlock(_)) { lines.start } else { lines.end };

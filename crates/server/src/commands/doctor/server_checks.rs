@@ -8,7 +8,7 @@ use lapidary_note::counted;
 use lapidary_tools::{FailedCall, OtherServers, ServerFacts, ServerFault, ToolOffer, quote::quoted};
 
 use super::finding::Finding;
-use crate::other_servers;
+use crate::{other_servers, trusted_roots::usable_roots};
 
 /// A person waits for the answer, and a package manager may have to fetch the program first.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -18,7 +18,7 @@ pub(super) fn look(config: &Config, vaults: &[ChosenVault]) -> Vec<Finding> {
         let advice = "nothing: a Lapidary that another one started reaches no further servers (LAPIDARY_NESTED)";
         return vec![Finding::warning("servers", "they are not used here", advice)];
     }
-    match other_servers::configured(&config.mcp, vaults) {
+    match other_servers::configured(&config.mcp, vaults, &usable_roots(config.authorities.as_deref())) {
         Ok(None) => Vec::new(),
         // What is wrong is said under "Rules", where the server does not start.
         Err(_) => Vec::new(),

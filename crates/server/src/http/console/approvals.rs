@@ -12,7 +12,7 @@ use lapidary_console::{AnswerPage, ApprovalItem, ApprovalPage, ApprovalsPage, Co
 use lapidary_pipeline::{
     Amendment, AmendmentProblem, ApprovalDecision, ApprovalOutcome, ChangePreview, Executor, PendingChange,
 };
-use lapidary_tools::quote::quoted;
+use lapidary_tools::{OutsideAction, quote::quoted};
 use serde_json::Value;
 
 use super::{
@@ -193,6 +193,7 @@ async fn review(
     let reviews = console.ask(move |executor| executor.recipe_reviews(&tool, &changes)).await?;
     let state = ReviewState::Changes {
         action: preview.action.as_ref().map(|action| ShownText::sentence(&action.in_words())),
+        arguments: preview.action.as_ref().and_then(OutsideAction::shown_arguments).map(|text| ShownText::block(&text)),
         recipes: reviews.iter().map(|review| ShownText::sentence(review)).collect(),
         files: files(&pending.vault, &preview, &amended, &shown),
         digest: amended.digest().to_string(),

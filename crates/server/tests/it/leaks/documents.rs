@@ -43,6 +43,26 @@ fn requests() -> Vec<Value> {
         requests.push(json!({ "name": "attachment_read", "arguments": { "path": path } }));
         requests.push(json!({ "name": "fetch", "arguments": { "id": path } }));
     }
+    // The hash in an answer is that of the document, so equal answers are equal documents.
+    let mut make = |arguments: Value| {
+        let mut arguments = arguments;
+        arguments["dryRun"] = json!(true);
+        requests.push(json!({ "name": "document_create", "arguments": arguments }));
+    };
+    let embeds = "# A\n\n![[zqname1x]] ![[Ignored/zqname17x.html]] ![[shadow-private]] ![[Plan]] [[zqname2x]]\n\n| a |\n|---|\n| b |\n";
+    for ending in ["docx", "pptx", "xlsx"] {
+        let path = format!("Open/zqmade.{ending}");
+        make(json!({ "path": path, "content": embeds }));
+        make(json!({ "path": path, "query": "TABLE file.path, file.inlinks, file.outlinks, file.tags" }));
+        make(json!({ "path": path, "content": "```dataview\nTABLE file.path, file.size\n```\n\n| a |\n|---|\n" }));
+        for note in ["Plan", "zqname18x.csv", "shadow-private", "Ignored/shadow-private.md", "Denied/zqname16x.txt"] {
+            make(json!({ "path": path, "note": note }));
+            make(json!({ "path": path, "content": "x", "template": note }));
+        }
+        for hidden in ["Ignored/made", "Denied/zqname16x"] {
+            make(json!({ "path": format!("{hidden}.{ending}"), "content": "x" }));
+        }
+    }
     requests
 }
 

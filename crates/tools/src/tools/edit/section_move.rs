@@ -413,9 +413,9 @@ fn place(input: &Input, path: &VaultPath, document: &Document) -> Result<PartPla
         (FoundPart::Heading(index), End) => PartPlace::SectionEnd(index),
         (FoundPart::Heading(index), Start) => PartPlace::SectionStart(index),
         (FoundPart::Heading(index), Before) => PartPlace::BeforeSection(index),
-        (FoundPart::Heading(index), After) => PartPlace::BehindSection(index),
+        (FoundPart::Heading(index), After) => PartPlace::AfterSection(index),
         (FoundPart::Block(index), Start | Before) => PartPlace::BeforeBlock(index),
-        (FoundPart::Block(index), End | After) => PartPlace::BehindBlock(index),
+        (FoundPart::Block(index), End | After) => PartPlace::AfterBlock(index),
     })
 }
 

@@ -74,14 +74,16 @@ impl StepsTool for RecipeRun {
     fn steps(&self, context: &Context<'_>, view: &View, input: Input) -> Result<StepsPlan, Reason> {
         let KeptRecipe { name, state, .. } = recipes::find(context, view, &input.name)?;
         match state {
-            RecipeState::Broken(problems) => Err(Reason::RecipeInvalid { name: name.to_string(), problems }),
-            RecipeState::Read { is_approved: false, .. } => Err(Reason::RecipeDisabled { name: name.to_string() }),
+            RecipeState::Broken { problems, .. } => {
+                Err(Reason::RecipeInvalid { name: Some(name.to_string()), problems })
+            }
+            RecipeState::Read { is_approved: false, .. } => Err(Reason::RecipeDisabled { name }),
             RecipeState::Read { recipe, .. } => {
                 // This caller may have fewer tools than the one who made it, for instance only those that read.
                 recipes::authorize(context.catalogue, &recipe)?;
                 // The tools may have changed since it was kept.
                 if let Err(problems) = recipes::check(context.catalogue, &recipe, true) {
-                    return Err(Reason::RecipeInvalid { name: name.to_string(), problems });
+                    return Err(Reason::RecipeInvalid { name: Some(name.to_string()), problems });
                 }
                 Ok(StepsPlan { name: Some(name), recipe, arguments: input.arguments, dry_run: input.dry_run })
             }

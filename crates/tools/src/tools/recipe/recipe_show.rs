@@ -3,7 +3,7 @@
 use lapidary_operation::{
     Context, Declaration, Example, ExampleResult, ReadTool, Reason, ReasonKind, ToolGroup, ToolNeeds, WireFamily,
 };
-use lapidary_toolkit::recipes::{self, RecipeStanding, RecipeState};
+use lapidary_toolkit::recipes::{self, RecipeFacts, RecipeStanding, RecipeState};
 use lapidary_vault::View;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -34,6 +34,9 @@ pub(crate) struct Output {
     /// Where it writes, as far as the recipe says.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     writes: Vec<String>,
+    /// A step fetches pages of the web.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    reaches_web: bool,
     /// YAML.
     #[serde(skip_serializing_if = "Option::is_none")]
     definition: Option<String>,
@@ -41,6 +44,13 @@ pub(crate) struct Output {
     problems: Vec<String>,
     /// Of its note; `recipe_update` can expect it.
     content_hash: String,
+}
+
+impl Output {
+    fn may(&mut self, RecipeFacts { effect, tools, places, reaches_web }: RecipeFacts) {
+        self.effect = Some(effect.name());
+        (self.tools, self.writes, self.reaches_web) = (tools, places, reaches_web);
+    }
 }
 
 impl ReadTool for RecipeShow {
@@ -70,6 +80,7 @@ impl ReadTool for RecipeShow {
             effect: None,
             tools: Vec::new(),
             writes: Vec::new(),
+            reaches_web: false,
             definition: None,
             problems: Vec::new(),
             content_hash: kept.note.to_string(),
@@ -77,17 +88,18 @@ impl ReadTool for RecipeShow {
         match standing {
             RecipeStanding::Enabled(facts) => {
                 output.enabled = true;
-                (output.effect, output.tools, output.writes) = (Some(facts.effect.name()), facts.tools, facts.places);
+                output.may(facts);
             }
             RecipeStanding::NotApproved(facts) => {
-                (output.effect, output.tools, output.writes) = (Some(facts.effect.name()), facts.tools, facts.places);
+                output.may(facts);
                 output.problems.push(super::not_approved(&kept.name));
             }
             RecipeStanding::Broken(problems) => output.problems = problems.iter().map(super::in_words).collect(),
         }
-        if let RecipeState::Read { definition, .. } = kept.state {
-            output.definition = Some(definition);
-        }
+        output.definition = match kept.state {
+            RecipeState::Read { definition, .. } => Some(definition),
+            RecipeState::Broken { definition, .. } => definition,
+        };
         Ok(output)
     }
 
@@ -112,6 +124,19 @@ impl ReadTool for RecipeShow {
                 gives: ExampleResult::Including(json!({
                     "name": "custom_greet", "path": "Recipes/custom_greet.md", "enabled": true, "effect": "write",
                     "tools": ["file_create"], "writes": ["People/…"], "definition": super::GREET,
+                })),
+                after: &[],
+            },
+            Example {
+                says: "One that cannot be run as it is",
+                before: &[("Recipes/custom_odd.md", "```recipe\ndescription: Odd.\nstep: 1\n```\n")],
+                input: json!({ "name": "custom_odd" }),
+                gives: ExampleResult::Including(json!({
+                    "enabled": false, "definition": "description: Odd.\nstep: 1\n",
+                    "problems": [
+                        "`step`: is not a part of a recipe; did you mean `steps`?",
+                        "`steps`: must be a list of calls, each with its `tool`",
+                    ],
                 })),
                 after: &[],
             },

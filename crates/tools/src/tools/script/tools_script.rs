@@ -83,7 +83,7 @@ impl StepsTool for ToolsScript {
 
     fn steps(&self, context: &Context<'_>, _: &View, input: Input) -> Result<StepsPlan, Reason> {
         let tool = Self::DECLARATION.name;
-        let invalid = |problems: Vec<ArgumentProblem>| Reason::RecipeInvalid { name: tool.to_owned(), problems };
+        let invalid = |problems: Vec<ArgumentProblem>| Reason::RecipeInvalid { name: None, problems };
         let step = |ScriptStep { id, tool, with, for_each, condition }: ScriptStep| json!({ "id": id, "tool": tool, "with": with, "for_each": for_each, "if": condition });
         let steps: Vec<Value> = input.steps.into_iter().map(step).collect();
         let fields = json!({ "description": tool, "steps": steps, "answer": input.answer });

@@ -449,7 +449,7 @@ mod tests {
     };
 
     use lapidary_note::{Document, LineRange};
-    use lapidary_operation::{Cancel, Catalogue, MemoryBudget, MemoryLimits, ProfileRules, ScanLimits, ToolSelection};
+    use lapidary_operation::{Cancel, Catalogue, MemoryBudget, MemoryLimits, ProfileRules, ToolLimits, ToolSelection};
     use lapidary_vault::{Scope, Vault, store::MemoryStore};
 
     use super::*;
@@ -473,7 +473,7 @@ mod tests {
                 author: &lapidary_operation::ChangeAuthor::single("test".to_owned()),
                 catalogue: &catalogue,
                 vaults: &[],
-                scan: ScanLimits::default(),
+                limits: ToolLimits::default(),
                 budget: MemoryBudget::new(MemoryLimits { file_bytes: 1000, change_bytes: 1000, reply_bytes: 100_000 }),
                 skills: None,
                 memory: None,

@@ -51,9 +51,9 @@ fn items_join_lists_and_rows_tables() {
         ("- x\n", lines(1, 1), "# L\n\n- one\n", PartPlace::SectionStart(0), Some("# L\n\n- x\n- one\n")),
         ("- x\n", lines(1, 1), "- one\n", PartPlace::NoteStart, Some("- x\n- one\n")),
         ("a\n| 3 |\n", lines(2, 2), "| A |\n| - |\n| 1 |\n", PartPlace::NoteEnd, Some("| A |\n| - |\n| 1 |\n| 3 |\n")),
-        ("- x\n", lines(1, 1), "- one ^i\n- two\n", PartPlace::BehindBlock(0), Some("- one ^i\n- x\n- two\n")),
+        ("- x\n", lines(1, 1), "- one ^i\n- two\n", PartPlace::AfterBlock(0), Some("- one ^i\n- x\n- two\n")),
         ("- x\n", lines(1, 1), "- a\n  - one ^i\n", PartPlace::BeforeBlock(0), Some("- a\n  - x\n  - one ^i\n")),
-        ("w\n", lines(1, 1), "p ^i\n\nq\n", PartPlace::BehindBlock(0), Some("p ^i\n\nw\n\nq\n")),
+        ("w\n", lines(1, 1), "p ^i\n\nq\n", PartPlace::AfterBlock(0), Some("p ^i\n\nw\n\nq\n")),
     ] {
         let (_, moved) = into(source, part, target, place, "");
         assert_eq!(moved, expected.unwrap_or("# L\n\n- one\n\nend\n\n- x\n"), "{source:?} {target:?} {place:?}");
@@ -66,7 +66,7 @@ fn sections_change_their_order() {
     let b = MovedPart::Section(1);
     assert_eq!(within(NOTE, b, PartPlace::BeforeSection(0)), "# B\n\nb\n\n# A\n\na\n\n# C\n\nc\n");
     assert_eq!(within(NOTE, b, PartPlace::NoteEnd), "# A\n\na\n\n# C\n\nc\n\n# B\n\nb\n");
-    assert_eq!(within(NOTE, b, PartPlace::BehindSection(2)), "# A\n\na\n\n# C\n\nc\n\n# B\n\nb\n");
+    assert_eq!(within(NOTE, b, PartPlace::AfterSection(2)), "# A\n\na\n\n# C\n\nc\n\n# B\n\nb\n");
     assert_eq!(within(NOTE, b, PartPlace::SectionEnd(0)), "# A\n\na\n\n## B\n\nb\n\n# C\n\nc\n");
     let tight = within("# A\na\n# B\nb\n# C\nc\n", b, PartPlace::BeforeSection(0));
     assert_eq!(tight, "# B\nb\n# A\na\n# C\nc\n");
@@ -167,7 +167,7 @@ proptest! {
             PartPlace::SectionStart(heading),
             PartPlace::SectionEnd(heading),
             PartPlace::BeforeSection(heading),
-            PartPlace::BehindSection(heading),
+            PartPlace::AfterSection(heading),
         ][place];
         let before = format!("{}\n{}", source.shown(), if inside { "" } else { target.shown() });
         let moved = if inside { source.move_within(part, place, "") } else { source.move_into(part, &target, place, "") };

@@ -1,4 +1,4 @@
-//! Commands of the Obsidian app that wait for the owner's answer.
+//! Commands of the Obsidian app, and calls of other servers, that wait for the owner's answer.
 
 use std::sync::Arc;
 
@@ -29,6 +29,10 @@ async fn with_app() -> (ConsoleTrial, FakePlugin) {
 impl ConsoleTrial {
     /// A client that cannot ask its user wants to run a command.
     async fn run_command(&self, id: &str) -> Outcome {
+        self.call("obsidian_execute_command", json!({ "commandId": id })).await
+    }
+
+    async fn call(&self, tool: &str, arguments: Value) -> Outcome {
         let executor = &self.assembled.executor;
         let name = || Principal::STDIO.to_owned();
         let principal = Principal {
@@ -41,8 +45,8 @@ impl ConsoleTrial {
             author: ChangeAuthor::single(name()),
             standing: CallerStanding::default(),
         };
-        let Value::Object(arguments) = json!({ "commandId": id }) else { unreachable!("it is one") };
-        let invocation = Invocation::tool("obsidian_execute_command", arguments, principal);
+        let Value::Object(arguments) = arguments else { unreachable!("it is one") };
+        let invocation = Invocation::tool(tool, arguments, principal);
         let cancel = executor.cancel(&invocation);
         Arc::clone(executor).execute(invocation, cancel).await
     }
@@ -125,4 +129,37 @@ async fn an_approved_command_that_fails_is_not_called_done() {
     let page = trial.get(&trial.waiting().await).await;
     page.has("It cannot be made any more");
     assert_eq!(runs(&plugin), Vec::<String>::new());
+}
+
+/// A server with one tool, as a script: it only has to say what it offers.
+const SERVER: &str = r#"
+[mcp.servers.shop]
+command = "/bin/sh"
+args = ["-c", """
+while read -r line; do case "$line" in
+*'"initialize"'*) echo '{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"1"}}}';;
+*'"tools/list"'*) echo '{"jsonrpc":"2.0","id":2,"result":{"tools":[{"name":"buy","inputSchema":{"type":"object"}}]}}';;
+esac; done
+"""]
+"#;
+
+#[tokio::test]
+#[expect(clippy::disallowed_methods, reason = "makes the vault of a test")]
+async fn a_call_of_another_server_is_shown_with_all_that_is_sent() {
+    let place = tempfile::tempdir().unwrap();
+    let folder = place.path().join("home/.config/lapidary");
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("lapidary.toml"), SERVER).unwrap();
+    std::fs::create_dir_all(place.path().join("Notes")).unwrap();
+    let trial = ConsoleTrial::open(place, &[], &[]).await;
+    let call = json!({ "server": "shop", "tool": "buy", "arguments": { "item": "<b>slates</b>", "count": 1400 } });
+    assert_refused(trial.call("mcp_call", call).await, ReasonKind::ApprovalPending);
+    let page = trial.get(&trial.waiting().await).await;
+    assert_eq!(page.status, StatusCode::OK);
+    page.has("<code>buy</code>");
+    page.has("<code>shop</code>");
+    page.has("&lt;b&gt;slates&lt;/b&gt;");
+    page.has("1400");
+    page.lacks("<b>slates");
+    page.has("cannot be undone here");
 }

@@ -1,0 +1,217 @@
+//! DOCX templates.
+
+use std::collections::HashMap;
+
+use crate::{
+    body::plain_text,
+    docx::{BodyWriter, FirstIds, NUMBERING, StyleIds},
+    package::{Relations, relations_of},
+};
+
+use super::{
+    FilledDocument, KnownValues, TemplateFault,
+    places::{FoundParagraph, PartForm, PlaceFiller},
+    source::{TemplateSource, root_binds},
+    xml_edit::{TokenKind, XmlToken, attribute, end_of, first_start, tokens, with_attribute},
+};
+
+const FORM: PartForm =
+    PartForm { paragraph: "p", line_end: "</w:t><w:br/><w:t xml:space=\"preserve\">", marks_blanks: true };
+const WORD: &str = "http://schemas.openxmlformats.org/wordprocessingml/2006/main";
+const RELATION: &str = "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
+const MAIN: &str = "word/document.xml";
+const NUMBERS: &str = "word/numbering.xml";
+
+pub(super) fn fill(source: &mut TemplateSource<'_>, values: &KnownValues<'_>) -> Result<FilledDocument, TemplateFault> {
+    let main = source.text(MAIN).ok_or(TemplateFault::Broken)?.to_owned();
+    // What is inserted has these prefixes; every program that writes the format uses them.
+    if !root_binds(&main, "w", WORD)? {
+        return Err(TemplateFault::Broken);
+    }
+    let body = &values.filling.body;
+    let relations = source.relations(MAIN);
+    let first = first_ids(source, &main)?;
+    let mut writer =
+        BodyWriter::new(body, styles(source)?, Relations::after(highest_id(&relations)?), first).with_notes_at_end();
+    let mut filler = PlaceFiller::new(values);
+    let mut was_shown = false;
+    let filled = filler.fill(&main, &FORM, None, &mut |filler, xml, all, paragraph| {
+        if !paragraph.is_only("content") {
+            return Ok(None);
+        }
+        filler.filled += 1;
+        was_shown = true;
+        Ok(Some(content(&mut writer, xml, all, paragraph)))
+    })?;
+    let added = writer.relations.entries();
+    let filled = if added.is_empty() { filled } else { with_relation_prefix(&filled)? };
+    if filled != main {
+        source.set(MAIN, filled)?;
+    }
+    if !added.is_empty() {
+        let part = relations_of(MAIN);
+        source.set(&part, relations)?;
+        source.insert(&part, &added)?;
+    }
+    if was_shown {
+        for (number, picture) in (first.picture..).zip(&body.pictures) {
+            let ending = picture.format.ending();
+            source.add_ending(ending, picture.format.media_type())?;
+            source.set(&format!("word/media/image{number}.{ending}"), picture.bytes.clone())?;
+        }
+        add_numbering(source, &writer)?;
+    }
+    let others: Vec<String> = source.names().into_iter().filter(|name| is_beside(name)).collect();
+    for name in others {
+        let Some(text) = source.text(&name).map(str::to_owned) else { continue };
+        let filled = filler.fill(&text, &FORM, None, &mut |_, _, _, _| Ok(None))?;
+        if filled != text {
+            source.set(&name, filled)?;
+        }
+    }
+    let PlaceFiller { filled, unknown, rows, .. } = filler;
+    let pictures_left_out = if was_shown { 0 } else { body.pictures.len() };
+    Ok(FilledDocument { filled, unknown, parts: rows, pictures_left_out, ..FilledDocument::default() })
+}
+
+/// Headers, footers and notes.
+fn is_beside(name: &str) -> bool {
+    let starts = ["word/header", "word/footer", "word/footnotes", "word/endnotes"];
+    name.ends_with(".xml") && starts.iter().any(|start| name.starts_with(start))
+}
+
+/// The note, with the look of the paragraph in whose place it comes.
+fn content(writer: &mut BodyWriter<'_>, xml: &str, all: &[XmlToken<'_>], paragraph: &FoundParagraph) -> String {
+    let (mut plain, mut section) = (String::new(), String::new());
+    let properties = all.get(paragraph.start + 1).filter(|token| token.is_opening("pPr"));
+    if let (Some(start), Some(end)) = (properties, end_of(all, paragraph.start + 1)) {
+        let mut at = start.span.end;
+        // The end of a section is kept, behind the note.
+        for number in paragraph.start + 2..end {
+            if all[number].is_opening("sectPr")
+                && all[number].span.start >= at
+                && let Some(last) = end_of(all, number)
+            {
+                plain.push_str(&xml[at..all[number].span.start]);
+                at = all[last].span.end;
+                section = xml[all[number].span.start..at].to_owned();
+            }
+        }
+        plain.push_str(&xml[at..all[end].span.start]);
+    }
+    let mut blocks = writer.blocks(&plain);
+    if blocks.is_empty() {
+        // A cell of a table needs a paragraph.
+        blocks.push_str("<w:p/>");
+    }
+    if !section.is_empty() {
+        blocks.push_str(&format!("<w:p><w:pPr>{section}</w:pPr></w:p>"));
+    }
+    blocks
+}
+
+/// The ids of the styles, by their names in lower case.
+fn styles(source: &TemplateSource<'_>) -> Result<StyleIds, TemplateFault> {
+    let Some(xml) = source.text("word/styles.xml") else { return Ok(StyleIds::default()) };
+    let mut ids = HashMap::new();
+    let mut current = None;
+    for token in tokens(xml)? {
+        if token.is_opening("style") {
+            current = attribute(xml, &token, "w:styleId");
+        } else if token.is_start("name")
+            && let (Some(id), Some(name)) = (current.take(), attribute(xml, &token, "w:val"))
+        {
+            ids.entry(name.to_lowercase()).or_insert(id);
+        }
+    }
+    Ok(StyleIds::named(&ids))
+}
+
+fn first_ids(source: &TemplateSource<'_>, main: &str) -> Result<FirstIds, TemplateFault> {
+    let mut first = FirstIds { picture: source.highest("word/media/image") + 1, ..FirstIds::default() };
+    let number = |xml: &str, token: &XmlToken<'_>, name: &str| {
+        let number = attribute(xml, token, name)?.parse::<usize>().ok()?;
+        // A number at the end of its range leaves no room behind it.
+        (number < 1_000_000_000).then_some(number + 1)
+    };
+    for token in tokens(main)?.iter().filter(|token| token.is_start("docPr")) {
+        first.drawing = first.drawing.max(number(main, token, "id").unwrap_or(0));
+    }
+    if let Some(xml) = source.text(NUMBERS) {
+        for token in tokens(xml)? {
+            if token.is_start("abstractNum") {
+                first.numbering = first.numbering.max(number(xml, &token, "w:abstractNumId").unwrap_or(0));
+            } else if token.is_start("num") {
+                first.number = first.number.max(number(xml, &token, "w:numId").unwrap_or(0));
+            }
+        }
+    }
+    Ok(first)
+}
+
+/// The highest number of the ids `rId1`, `rId2`.
+pub(super) fn highest_id(relations: &str) -> Result<usize, TemplateFault> {
+    let all = tokens(relations)?;
+    let numbers = all.iter().filter(|token| token.is_start("Relationship")).filter_map(|token| {
+        let id = attribute(relations, token, "Id")?;
+        id.strip_prefix("rId")?.parse::<usize>().ok().filter(|number| *number < 1_000_000_000)
+    });
+    Ok(numbers.max().unwrap_or(0))
+}
+
+/// With the prefix of what refers to other parts.
+pub(super) fn with_relation_prefix(xml: &str) -> Result<String, TemplateFault> {
+    let all = tokens(xml)?;
+    let root = first_start(&all).ok_or(TemplateFault::Broken)?;
+    match attribute(xml, root, "xmlns:r") {
+        Some(bound) if bound == RELATION => Ok(xml.to_owned()),
+        Some(_) => Err(TemplateFault::Broken),
+        None => {
+            let tag = with_attribute(&xml[root.span.clone()], "xmlns:r", RELATION);
+            Ok(format!("{}{tag}{}", &xml[..root.span.start], &xml[root.span.end..]))
+        }
+    }
+}
+
+/// The lists of the note, in the part that a template may have for its own.
+fn add_numbering(source: &mut TemplateSource<'_>, writer: &BodyWriter<'_>) -> Result<(), TemplateFault> {
+    let Some((kinds, lists)) = writer.numbering_parts() else { return Ok(()) };
+    let Some(xml) = source.text(NUMBERS).map(str::to_owned) else {
+        source.set(NUMBERS, writer.numbering().unwrap_or_default())?;
+        source.add_type(NUMBERS, NUMBERING)?;
+        let part = relations_of(MAIN);
+        if !source.has(&part) {
+            source.set(&part, Relations::default().xml())?;
+        }
+        let mut relations = Relations::after(highest_id(&source.relations(MAIN))?);
+        relations.part("numbering", "numbering.xml");
+        return source.insert(&part, &relations.entries());
+    };
+    if !root_binds(&xml, "w", WORD)? {
+        return Err(TemplateFault::Broken);
+    }
+    let all = tokens(&xml)?;
+    // Kinds before lists, and both before what else may be at the end.
+    let at = all.iter().find(|token| token.is_start("num") || token.is_start("numIdMacAtCleanup"));
+    let end = all.iter().rev().find(|token| token.kind == TokenKind::End);
+    let kinds_at = at.or(end).ok_or(TemplateFault::Broken)?.span.start;
+    let last = all.iter().rev().find(|token| token.is_end("num")).map_or(kinds_at, |token| token.span.end);
+    let changed = format!("{}{kinds}{}{lists}{}", &xml[..kinds_at], &xml[kinds_at..last], &xml[last..]);
+    source.set(NUMBERS, changed)
+}
+
+/// The words of the note, where there is only room for text.
+pub(super) fn words(values: &KnownValues<'_>) -> String {
+    let blocks = values.filling.body.blocks.iter();
+    let lines = blocks.map(|block| match &block.content {
+        crate::BlockContent::Code(text) | crate::BlockContent::Formula(text) => text.clone(),
+        crate::BlockContent::Table(table) => {
+            let row = |row: &Vec<Vec<crate::InlineRun>>| {
+                row.iter().map(|cell| plain_text(cell)).collect::<Vec<_>>().join(" | ")
+            };
+            table.rows.iter().map(row).collect::<Vec<_>>().join("\n")
+        }
+        _ => plain_text(block.runs()),
+    });
+    lines.collect::<Vec<_>>().join("\n")
+}

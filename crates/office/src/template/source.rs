@@ -1,0 +1,260 @@
+//! The archive of a template: what it has, within limits, and which of its parts are replaced.
+
+use std::{
+    collections::BTreeMap,
+    io::{Cursor, Read, Write},
+};
+
+use lapidary_note::count_steps;
+use zip::{ZipArchive, ZipWriter, result::ZipError};
+
+use crate::package::entry_options;
+
+use super::{
+    OfficeFormat, TemplateFault,
+    xml_edit::{XmlToken, attribute, first_start, insert_before_end, tokens},
+};
+
+/// A template has some dozens.
+const MOST_ENTRIES: usize = 4_000;
+/// The largest part, and all together, unpacked.
+const MOST_PART: u64 = 64 << 20;
+const MOST_UNPACKED: u64 = 128 << 20;
+/// Beyond this size, one that is this much larger than packed was made to do harm.
+const SUSPECT_BYTES: u64 = 4 << 20;
+const MOST_RATIO: u64 = 1_000;
+
+const TYPES: &str = "[Content_Types].xml";
+
+pub(super) struct TemplateSource<'b> {
+    archive: ZipArchive<Cursor<&'b [u8]>>,
+    names: Vec<String>,
+    /// The parts that are XML.
+    texts: BTreeMap<String, String>,
+    /// Parts that are new or have other content.
+    changed: BTreeMap<String, Vec<u8>>,
+    removed: Vec<String>,
+    most_bytes: usize,
+}
+
+impl<'b> TemplateSource<'b> {
+    /// Unpacks everything once: what is broken is refused before anything is made of it.
+    pub(super) fn open(format: OfficeFormat, bytes: &'b [u8], most_bytes: usize) -> Result<Self, TemplateFault> {
+        // The old container, which is what a password makes of any document.
+        if bytes.starts_with(&[0xd0, 0xcf, 0x11, 0xe0]) {
+            return Err(TemplateFault::Locked);
+        }
+        let mut archive = ZipArchive::new(Cursor::new(bytes)).map_err(|error| fault(&error))?;
+        if archive.len() > MOST_ENTRIES {
+            return Err(TemplateFault::Unpacked);
+        }
+        // Of two entries with one name, every program takes another.
+        if archive.has_duplicate_names() || archive.has_overlapping_entries().map_err(|error| fault(&error))? {
+            return Err(TemplateFault::Broken);
+        }
+        let (mut names, mut texts, mut unpacked) = (Vec::new(), BTreeMap::new(), 0);
+        for number in 0..archive.len() {
+            let mut entry = archive.by_index(number).map_err(|error| fault(&error))?;
+            if entry.encrypted() {
+                return Err(TemplateFault::Locked);
+            }
+            let name = entry.name().map_err(|error| fault(&error))?.into_owned();
+            if is_program(&name) {
+                return Err(TemplateFault::Macros);
+            }
+            let packed = entry.compressed_size();
+            let content = unpacked_entry(&mut entry, packed, &mut unpacked)?;
+            // A part in another encoding is copied like a picture.
+            if is_markup(&name)
+                && let Ok(text) = String::from_utf8(content)
+            {
+                // A part that declares entities could grow when it is read, and none of them needs any.
+                if text.contains("<!DOCTYPE") || text.contains("<!ENTITY") {
+                    return Err(TemplateFault::Broken);
+                }
+                texts.insert(name.clone(), text);
+            }
+            names.push(name);
+        }
+        let source = Self { archive, names, texts, changed: BTreeMap::new(), removed: Vec::new(), most_bytes };
+        source.check_format(format)?;
+        Ok(source)
+    }
+
+    /// What it says of itself must be the format of its name; every format has one for documents with programs.
+    fn check_format(&self, format: OfficeFormat) -> Result<(), TemplateFault> {
+        let types = self.text(TYPES).ok_or(TemplateFault::Broken)?;
+        if types.contains("macroEnabled") || types.contains("vbaProject") {
+            return Err(TemplateFault::Macros);
+        }
+        let main = match format {
+            OfficeFormat::Docx => "wordprocessingml.document.main+xml",
+            OfficeFormat::Pptx => "presentationml.presentation.main+xml",
+            OfficeFormat::Xlsx => "spreadsheetml.sheet.main+xml",
+        };
+        if types.contains(main) { Ok(()) } else { Err(TemplateFault::Broken) }
+    }
+
+    pub(super) fn names(&self) -> Vec<String> {
+        self.names.iter().filter(|name| !self.removed.contains(name)).cloned().collect()
+    }
+
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.changed.contains_key(name) || self.names.iter().any(|known| known == name)
+    }
+
+    /// A part of XML as it was in the template.
+    pub(super) fn text(&self, name: &str) -> Option<&str> {
+        self.texts.get(name).map(String::as_str)
+    }
+
+    pub(super) fn set(&mut self, name: &str, content: impl Into<Vec<u8>>) -> Result<(), TemplateFault> {
+        let content = content.into();
+        // Later edits of the part begin with this one.
+        if let Ok(text) = String::from_utf8(content.clone())
+            && is_markup(name)
+        {
+            self.texts.insert(name.to_owned(), text);
+        }
+        self.changed.insert(name.to_owned(), content);
+        let bytes: usize = self.changed.values().map(Vec::len).sum();
+        if bytes > self.most_bytes { Err(TemplateFault::TooLarge) } else { Ok(()) }
+    }
+
+    pub(super) fn remove(&mut self, name: &str) {
+        self.removed.push(name.to_owned());
+    }
+
+    /// Adds the type of a part.
+    pub(super) fn add_type(&mut self, part: &str, media_type: &str) -> Result<(), TemplateFault> {
+        let entry = format!("<Override PartName=\"/{part}\" ContentType=\"{media_type}\"/>");
+        self.insert(TYPES, &entry)
+    }
+
+    /// Adds the type of an ending, unless it has one.
+    pub(super) fn add_ending(&mut self, ending: &str, media_type: &str) -> Result<(), TemplateFault> {
+        let types = self.text(TYPES).ok_or(TemplateFault::Broken)?;
+        let known = tokens(types)?.iter().any(|token| {
+            token.is_start("Default")
+                && attribute(types, token, "Extension").is_some_and(|known| known.eq_ignore_ascii_case(ending))
+        });
+        if known {
+            return Ok(());
+        }
+        self.insert(TYPES, &format!("<Default Extension=\"{ending}\" ContentType=\"{media_type}\"/>"))
+    }
+
+    /// The list of what a part refers to, empty if it has none.
+    pub(super) fn relations(&self, part: &str) -> String {
+        let empty = || crate::package::Relations::default().xml();
+        self.text(&crate::package::relations_of(part)).map_or_else(empty, str::to_owned)
+    }
+
+    /// Puts entries into a part, in front of the end of its root.
+    pub(super) fn insert(&mut self, part: &str, entries: &str) -> Result<(), TemplateFault> {
+        let text = self.text(part).ok_or(TemplateFault::Broken)?;
+        let changed = insert_before_end(text, entries)?;
+        self.set(part, changed)
+    }
+
+    /// Removes the entries of a list for which something holds.
+    pub(super) fn remove_entries(
+        &mut self,
+        part: &str,
+        is_unwanted: impl Fn(&str, &XmlToken<'_>) -> bool,
+    ) -> Result<(), TemplateFault> {
+        let Some(text) = self.text(part) else { return Ok(()) };
+        let mut kept = String::with_capacity(text.len());
+        let mut at = 0;
+        for token in tokens(text)? {
+            if token.is_empty_element() && is_unwanted(text, &token) {
+                kept.push_str(&text[at..token.span.start]);
+                at = token.span.end;
+            }
+        }
+        kept.push_str(&text[at..]);
+        self.set(part, kept)
+    }
+
+    /// The archive: unchanged parts are copied as they are packed.
+    pub(super) fn finish(mut self) -> Result<Vec<u8>, TemplateFault> {
+        let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
+        let mut written = std::collections::HashSet::new();
+        for number in 0..self.archive.len() {
+            let Some(name) = self.names.get(number) else { continue };
+            if self.removed.contains(name) {
+                continue;
+            }
+            if let Some(content) = self.changed.get(name) {
+                writer.start_file(name.as_str(), entry_options(name)).map_err(|_| TemplateFault::TooLarge)?;
+                writer.write_all(content).map_err(|_| TemplateFault::TooLarge)?;
+                written.insert(name.clone());
+            } else {
+                let entry = self.archive.by_index_raw(number).map_err(|error| fault(&error))?;
+                writer.raw_copy_file(entry).map_err(|error| fault(&error))?;
+            }
+        }
+        for (name, content) in self.changed.iter().filter(|(name, _)| !written.contains(*name)) {
+            writer.start_file(name.as_str(), entry_options(name)).map_err(|_| TemplateFault::TooLarge)?;
+            writer.write_all(content).map_err(|_| TemplateFault::TooLarge)?;
+        }
+        let bytes = writer.finish().map_err(|_| TemplateFault::TooLarge)?.into_inner();
+        if bytes.len() > self.most_bytes { Err(TemplateFault::TooLarge) } else { Ok(bytes) }
+    }
+
+    /// The highest number in names like `ppt/slides/slide12.xml`.
+    pub(super) fn highest(&self, before: &str) -> usize {
+        let number = |name: &String| {
+            let digits: String = name.strip_prefix(before)?.chars().take_while(char::is_ascii_digit).collect();
+            digits.parse::<usize>().ok().filter(|number| *number < 1_000_000)
+        };
+        self.names.iter().chain(self.changed.keys()).filter_map(number).max().unwrap_or(0)
+    }
+}
+
+/// The namespace that the root of a part binds to a prefix.
+pub(super) fn root_binds(text: &str, prefix: &str, namespace: &str) -> Result<bool, TemplateFault> {
+    let all = tokens(text)?;
+    let root = first_start(&all).ok_or(TemplateFault::Broken)?;
+    Ok(attribute(text, root, &format!("xmlns:{prefix}")).is_some_and(|bound| bound == namespace))
+}
+
+fn is_markup(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    name.ends_with(".xml") || name.ends_with(".rels")
+}
+
+/// Parts that office programs run.
+fn is_program(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    name.contains("vbaproject")
+        || name.contains("vbadata")
+        || name.contains("/macrosheets/")
+        || name.contains("/activex/")
+}
+
+fn unpacked_entry(entry: &mut impl Read, packed: u64, all: &mut u64) -> Result<Vec<u8>, TemplateFault> {
+    // What the archive says about a size is not believed: it is read in steps, and each is counted.
+    let (mut content, mut step) = (Vec::new(), vec![0; 64 << 10]);
+    loop {
+        count_steps(step.len() / 64);
+        let read = entry.read(&mut step).map_err(|_| TemplateFault::Broken)?;
+        if read == 0 {
+            return Ok(content);
+        }
+        content.extend_from_slice(&step[..read]);
+        *all += read as u64;
+        let size = content.len() as u64;
+        let is_suspect = size > SUSPECT_BYTES && size / packed.max(1) > MOST_RATIO;
+        if is_suspect || size > MOST_PART || *all > MOST_UNPACKED {
+            return Err(TemplateFault::Unpacked);
+        }
+    }
+}
+
+fn fault(error: &ZipError) -> TemplateFault {
+    match error {
+        ZipError::UnsupportedArchive(ZipError::PASSWORD_REQUIRED) | ZipError::InvalidPassword => TemplateFault::Locked,
+        _ => TemplateFault::Broken,
+    }
+}

@@ -1,0 +1,599 @@
+//! Documents as other programs see them: archives whose parts fit together.
+
+use std::{
+    collections::{BTreeMap, BTreeSet, HashSet},
+    io::{Cursor, Read, Write},
+};
+
+use proptest::prelude::*;
+use zip::{ZipArchive, ZipWriter, write::SimpleFileOptions};
+
+use crate::{
+    BlockContent, BodyPicture, CellValue, DocumentBody, DocumentFacts, DocxParts, EmbeddedPart, FilledDocument,
+    MarkdownFault, MarkdownResult, OfficeFormat, PictureFormat, PptxParts, SheetTable, TemplateFault, TemplateFilling,
+    WantedEmbed, XlsxParts, csv_table, fill_template, markdown,
+    template::{attribute_for_tests as attribute, tokens_for_tests as tokens},
+    write_docx, write_pptx, write_xlsx,
+};
+
+const MOST: usize = 64 << 20;
+
+/// Pictures and notes that a note may embed.
+fn embedded(wanted: &WantedEmbed<'_>) -> Result<EmbeddedPart, ()> {
+    Ok(match wanted.target {
+        "a.png" => EmbeddedPart::Picture(BodyPicture {
+            format: PictureFormat::Png,
+            width: 40,
+            height: 20,
+            alt: "a".to_owned(),
+            bytes: b"\x89PNG".to_vec(),
+        }),
+        "Other" => EmbeddedPart::Note { name: "Other".to_owned(), text: "# Inner\n\nwords ![[a.png]]\n".to_owned() },
+        "Round" => EmbeddedPart::Note { name: "Round".to_owned(), text: "round ![[Round]] ![[Back]]\n".to_owned() },
+        "Back" => EmbeddedPart::Note { name: "Back".to_owned(), text: "back ![[Round]]\n".to_owned() },
+        _ => EmbeddedPart::Nothing,
+    })
+}
+
+fn read(text: &str) -> MarkdownResult {
+    markdown("note", text, &mut embedded).unwrap_or_else(|fault| panic!("{fault:?}"))
+}
+
+fn body(text: &str) -> DocumentBody {
+    read(text).body
+}
+
+fn facts() -> DocumentFacts {
+    DocumentFacts {
+        title: "A & <b>\u{1}".to_owned(),
+        author: "\"Me\"".to_owned(),
+        keywords: vec!["x".to_owned(), "y".to_owned()],
+        description: String::new(),
+        created: Some("2026-04-15T00:00:00Z".to_owned()),
+        modified: None,
+    }
+}
+
+fn docx(text: &str) -> Vec<u8> {
+    write_docx(&DocxParts { body: &body(text), facts: &facts(), most_bytes: MOST }).unwrap()
+}
+
+fn pptx(text: &str) -> Vec<u8> {
+    write_pptx(&PptxParts { body: &body(text), facts: &facts(), most_bytes: MOST }).unwrap()
+}
+
+fn xlsx(tables: &[SheetTable]) -> Vec<u8> {
+    write_xlsx(&XlsxParts { tables, facts: &facts(), most_bytes: MOST }).unwrap()
+}
+
+fn parts(bytes: &[u8]) -> BTreeMap<String, Vec<u8>> {
+    let mut archive = ZipArchive::new(Cursor::new(bytes)).unwrap();
+    let mut parts = BTreeMap::new();
+    for number in 0..archive.len() {
+        let mut entry = archive.by_index(number).unwrap();
+        let (name, mut content) = (entry.name().unwrap().into_owned(), Vec::new());
+        entry.read_to_end(&mut content).unwrap();
+        parts.insert(name, content);
+    }
+    parts
+}
+
+fn part(bytes: &[u8], name: &str) -> String {
+    String::from_utf8(parts(bytes).remove(name).unwrap_or_else(|| panic!("no {name}"))).unwrap()
+}
+
+/// Every part is well-formed and has a type, and everything that is referred to is there.
+fn assert_whole(bytes: &[u8]) {
+    let parts = parts(bytes);
+    let text = |name: &str| std::str::from_utf8(&parts[name]).unwrap();
+    let types = text("[Content_Types].xml");
+    let found = tokens(types);
+    let endings: HashSet<String> = found
+        .iter()
+        .filter(|token| token.is_start("Default"))
+        .filter_map(|token| attribute(types, token, "Extension"))
+        .collect();
+    let named: BTreeSet<String> = found
+        .iter()
+        .filter(|token| token.is_start("Override"))
+        .filter_map(|token| attribute(types, token, "PartName"))
+        .collect();
+    for name in &named {
+        assert!(parts.contains_key(name.trim_start_matches('/')), "{name} has a type and does not exist");
+    }
+    for name in parts.keys().filter(|name| *name != "[Content_Types].xml") {
+        let ending = name.rsplit('.').next().unwrap();
+        assert!(named.contains(&format!("/{name}")) || endings.contains(ending), "{name} has no type");
+        if !ending.ends_with("xml") && ending != "rels" {
+            continue;
+        }
+        let xml = text(name);
+        assert!(xml.chars().all(crate::xml::is_legal), "{name}");
+        let found = tokens(xml);
+        if ending == "rels" {
+            let (folder, own) = name.rsplit_once("_rels/").unwrap();
+            let source = format!("{folder}{}", own.trim_end_matches(".rels"));
+            assert!(source.is_empty() || parts.contains_key(&source), "{name} is of nothing");
+            for token in found.iter().filter(|token| token.is_start("Relationship")) {
+                if attribute(xml, token, "TargetMode").as_deref() == Some("External") {
+                    continue;
+                }
+                let target = attribute(xml, token, "Target").unwrap();
+                let place = joined(folder, &target);
+                assert!(parts.contains_key(&place), "{name} refers to {place}");
+            }
+            continue;
+        }
+        // Every id that the part uses is one of its list.
+        let list = crate::package::relations_of(name);
+        let ids: HashSet<String> = match parts.get(&list) {
+            Some(_) => tokens(text(&list)).iter().filter_map(|token| attribute(text(&list), token, "Id")).collect(),
+            None => HashSet::new(),
+        };
+        for token in &found {
+            for attribute_name in ["r:id", "r:embed"] {
+                if let Some(id) = attribute(xml, token, attribute_name) {
+                    assert!(ids.contains(&id), "{name} uses {id}");
+                }
+            }
+        }
+    }
+}
+
+fn joined(folder: &str, target: &str) -> String {
+    if let Some(whole) = target.strip_prefix('/') {
+        return whole.to_owned();
+    }
+    let mut names: Vec<&str> = folder.split('/').filter(|name| !name.is_empty()).collect();
+    for name in target.split('/') {
+        if name == ".." {
+            names.pop();
+        } else {
+            names.push(name);
+        }
+    }
+    names.join("/")
+}
+
+const EVERYTHING: &str = "---\ntitle: x\n---\n# One\n\n**b** *i* ~~s~~ `c` ==h== <u>u</u> [l](https://example.com/?a=1&b=2) [[N|n]] [^1] ^[in *line*] %%no%%\n\n[^1]: foot **note**\n\n- a\n  1. b\n  2. c\n- [x] d\n- [ ] e\n\n> q\n> > r\n\n> [!tip] T\n> x\n\n```js\na < b\n\tc\n```\n\n$$\nx^2\n$$\n\n| A | B |\n|:-:|--:|\n| 1 | ![[a.png]] |\n\n---\n\n## Two\n\n![[a.png|20]]\n\n![[Other]]\n\n![[Gone]]\n\ntext ^id\n\nnote: say it\n";
+
+#[test]
+fn a_document_has_everything_that_a_note_has() {
+    let result = read(EVERYTHING);
+    assert_eq!(result.left_out, ["![[Gone]]"]);
+    let document = docx(EVERYTHING);
+    assert_whole(&document);
+    let xml = part(&document, "word/document.xml");
+    for expected in [
+        "<w:pStyle w:val=\"Heading1\"/>",
+        "<w:b/>",
+        "<w:i/>",
+        "<w:strike/>",
+        "<w:highlight w:val=\"yellow\"/>",
+        "<w:u w:val=\"single\"/>",
+        "<w:hyperlink r:id=",
+        "<w:footnoteReference w:id=\"2\"/>",
+        "a &lt; b</w:t><w:br/><w:tab/>",
+        "\u{2611}",
+        "<w:tblHeader/>",
+        "x^2",
+        ">Inner<",
+        ">Gone<",
+    ] {
+        assert!(xml.contains(expected), "{expected} in {xml}");
+    }
+    for hidden in ["%%", "no</w:t>", "^id", "title: x", "==", "[[", "[^"] {
+        assert!(!xml.contains(hidden), "{hidden}");
+    }
+    assert!(part(&document, "word/footnotes.xml").contains(">note<"));
+    // The picture in the table, the one on its own, and that of the embedded note.
+    assert_eq!(parts(&document).keys().filter(|name| name.starts_with("word/media/")).count(), 3);
+    let core = part(&document, "docProps/core.xml");
+    assert!(core.contains("<dc:title>A &amp; &lt;b&gt;</dc:title>") && core.contains("2026-04-15T00:00:00Z"), "{core}");
+}
+
+#[test]
+fn blocks_know_their_lists_and_quotes() {
+    let body = body("- a\n\n  more\n  - b\n    ```\n    c\n    ```\n1. d\n> - e\n");
+    let places: Vec<_> = body
+        .blocks
+        .iter()
+        .map(|block| {
+            let text = match &block.content {
+                BlockContent::Code(text) => text.clone(),
+                _ => crate::body::plain_text(block.runs()),
+            };
+            (text, block.quote, block.list.map(|place| (place.level, place.opens)))
+        })
+        .collect();
+    let expected = [
+        ("a", 0, Some((0, true))),
+        ("more", 0, Some((0, false))),
+        ("b", 0, Some((1, true))),
+        ("c", 0, Some((1, false))),
+        ("d", 0, Some((0, true))),
+        ("e", 1, Some((0, true))),
+    ];
+    assert_eq!(places, expected.map(|(text, quote, list)| (text.to_owned(), quote, list)));
+    assert_eq!(body.lists, [None, None, Some(1), None]);
+}
+
+#[test]
+fn a_note_that_embeds_itself_ends() {
+    let result = read("![[Round]]\n");
+    assert!(result.body.blocks.len() < 10, "{:?}", result.body.blocks);
+    assert!(!result.left_out.is_empty());
+    // Many embeds of long notes are refused before they are held.
+    let long = "x".repeat(1 << 20);
+    let mut embed = |_: &WantedEmbed<'_>| -> Result<EmbeddedPart, ()> {
+        Ok(EmbeddedPart::Note { name: "Long".to_owned(), text: long.clone() })
+    };
+    let many = "![[Long]]\n\n".repeat(40);
+    assert_eq!(markdown("note", &many, &mut embed).unwrap_err(), MarkdownFault::TooLong { limit: crate::TOO_LONG });
+}
+
+#[test]
+fn slides_begin_at_headings_or_at_rules() {
+    let titles = |text: &str| body(text).slide_titles();
+    assert_eq!(titles("# A\n\nx\n\n## B\n\n### C\n\ny\n"), ["A", "B"]);
+    assert_eq!(titles("# A\n\n## Sub\n\n---\n\n## B\n\n---\n\ntext\n"), ["A", "B", ""]);
+    assert_eq!(titles(""), [""]);
+    // More than fits goes on under the same title.
+    let long = format!("# A\n\n{}", "- a line of text\n".repeat(60));
+    let found = titles(&long);
+    assert!(found.len() > 2 && found.iter().all(|title| title == "A"), "{found:?}");
+    let slides = pptx(EVERYTHING);
+    assert_whole(&slides);
+    let notes: Vec<String> =
+        parts(&slides).into_keys().filter(|name| name.starts_with("ppt/notesSlides/notes")).collect();
+    assert_eq!(notes.len(), 1);
+    assert!(part(&slides, &notes[0]).contains("say it"));
+}
+
+#[test]
+fn a_text_is_never_a_formula_and_values_have_types() {
+    let table = SheetTable {
+        name: "a/b: c*'".to_owned(),
+        columns: vec!["=x".to_owned(), "n".to_owned()],
+        rows: vec![
+            vec![CellValue::Text("=1+1".to_owned()), CellValue::Number(1.5)],
+            vec![CellValue::Text("@SUM(A1)".to_owned()), CellValue::Day(46_127)],
+            vec![CellValue::Text("_x0041_".to_owned()), CellValue::Number(f64::NAN)],
+            vec![CellValue::Boolean(true), CellValue::Moment(46_127.5)],
+        ],
+    };
+    let book = xlsx(&[table.clone(), table]);
+    assert_whole(&book);
+    let sheet = part(&book, "xl/worksheets/sheet1.xml");
+    assert!(!sheet.contains("<f"), "{sheet}");
+    for expected in
+        ["state=\"frozen\"", "<autoFilter ref=\"A1:B5\"/>", "t=\"b\"><v>1<", "s=\"2\"><v>46127<", "s=\"5\" t=\"s\""]
+    {
+        assert!(sheet.contains(expected), "{expected} in {sheet}");
+    }
+    assert!(part(&book, "xl/sharedStrings.xml").contains("_x005F_x0041_"));
+    let names = part(&book, "xl/workbook.xml");
+    assert!(names.contains("<sheet name=\"a b c\"") && names.contains("<sheet name=\"a b c 2\""), "{names}");
+}
+
+#[test]
+fn the_same_note_gives_the_same_bytes() {
+    assert!(docx(EVERYTHING) == docx(EVERYTHING));
+    assert!(pptx(EVERYTHING) == pptx(EVERYTHING));
+    let table = csv_table("a,b\n1,x\n2,y\n");
+    assert!(xlsx(std::slice::from_ref(&table)) == xlsx(&[table]));
+}
+
+#[test]
+fn addresses_that_run_something_are_only_text() {
+    for address in ["javascript:alert(1)", "file:///etc/passwd", "data:text/html,x", "vbscript:x", "\\\\host\\share"] {
+        let document = docx(&format!("[words](<{address}>)\n"));
+        assert_whole(&document);
+        assert!(!part(&document, "word/_rels/document.xml.rels").contains("External"), "{address}");
+        assert!(part(&document, "word/document.xml").contains("words"));
+    }
+    assert!(part(&docx("[w](https://example.com/a b)"), "word/document.xml").contains("w"));
+}
+
+fn markup() -> impl Strategy<Value = String> {
+    let pieces = prop::sample::select(vec![
+        "# ",
+        "## ",
+        "\n",
+        "\n\n",
+        "- ",
+        "  - ",
+        "1. ",
+        "7) ",
+        "> ",
+        "> [!note] ",
+        "```\n",
+        "    ",
+        "| a | b |\n|---|---|\n| c | d |\n",
+        "---\n",
+        "**",
+        "*",
+        "~~",
+        "==",
+        "`",
+        "$",
+        "$$\n",
+        "%%",
+        "[[a]]",
+        "![[a.png]]",
+        "![[Other]]",
+        "![[Round]]",
+        "[x](http://a.b/?c&d)",
+        "![y](http://a.b)",
+        "[^1]",
+        "[^1]: ",
+        "^[",
+        "]",
+        "<b>",
+        "</b>",
+        "<br>",
+        "<!--",
+        "-->",
+        "<script>",
+        "- [ ] ",
+        "- [x] ",
+        "^id",
+        "&amp;",
+        "<",
+        ">",
+        "&",
+        "\"",
+        "]]>",
+        "\u{0}",
+        "\u{1b}",
+        "\u{fffe}",
+        "\u{fdd0}0\u{fdd1}",
+        "\u{202e}",
+        "😀",
+        "日本",
+        "word ",
+        "{{title}}",
+        "\t",
+    ]);
+    prop::collection::vec(pieces, 0..40).prop_map(|pieces| pieces.concat())
+}
+
+fn cell() -> impl Strategy<Value = CellValue> {
+    prop_oneof![
+        Just(CellValue::Empty),
+        any::<f64>().prop_map(CellValue::Number),
+        any::<bool>().prop_map(CellValue::Boolean),
+        (61_i64..2_900_000).prop_map(CellValue::Day),
+        markup().prop_map(CellValue::text),
+        any::<String>().prop_map(CellValue::text),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 32, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_note_is_a_whole_document(text in prop_oneof![markup(), any::<String>()]) {
+        assert_whole(&docx(&text));
+        assert_whole(&pptx(&text));
+    }
+
+    #[test]
+    fn any_rows_are_a_whole_workbook(
+        name in any::<String>(),
+        columns in prop::collection::vec(any::<String>(), 0..5),
+        rows in prop::collection::vec(prop::collection::vec(cell(), 0..6), 0..6),
+    ) {
+        let table = SheetTable { name, columns, rows };
+        assert_whole(&xlsx(&[table.clone(), table]));
+    }
+
+    #[test]
+    fn any_values_make_a_whole_document_of_a_template(title in any::<String>(), text in markup()) {
+        let filling = TemplateFilling { title, body: body(&text), ..TemplateFilling::default() };
+        let made = filled(OfficeFormat::Docx, &docx("# {{title}}\n\n{{content}}\n\nend {{ti**tle**}}\n"), &filling).unwrap();
+        assert_whole(&made.bytes);
+        let made = filled(OfficeFormat::Pptx, &pptx("# {{title}}\n\n## {{slide.title}}\n\n{{content}}\n"), &filling).unwrap();
+        assert_whole(&made.bytes);
+    }
+
+    #[test]
+    fn separated_values_are_read_to_their_end(text in any::<String>()) {
+        let table = csv_table(&text);
+        assert_whole(&xlsx(&[table]));
+    }
+}
+
+fn filled(format: OfficeFormat, template: &[u8], filling: &TemplateFilling) -> Result<FilledDocument, TemplateFault> {
+    // As between two processes.
+    let filling = TemplateFilling::from_bytes(&filling.to_bytes()).expect("what was sent can be read");
+    fill_template(format, template, &filling, &|name| (name == "date").then(|| "2026-04-15".to_owned()), MOST)
+}
+
+fn letter() -> TemplateFilling {
+    TemplateFilling {
+        title: "Slate & {{date}} <x>".to_owned(),
+        properties: vec![("Client".to_owned(), CellValue::text("Ada\u{7} {{title}}"))],
+        body: body(
+            "## Part\n\n1. one\n2. two\n\n[l](https://a.example/) ![[a.png]] [^1]\n\n[^1]: foot\n\n| A |\n|---|\n| b |\n",
+        ),
+        rows: csv_table("name,price,day\nSlate,2.5,2026-04-15\n=Jet,3,2026-05-01\n"),
+        ..TemplateFilling::default()
+    }
+}
+
+#[test]
+fn a_letter_is_filled_and_nothing_is_read_twice() {
+    let template = docx(
+        "# {{title}}\n\nDear {{cl**ie**nt}}, {{date}}, {{Unknown}}.\n\n{{content}}\n\n| Name | Price |\n|---|---|\n| {{rows.name}} | {{rows.price}} |\n\n[w](https://b.example)\n",
+    );
+    let made = filled(OfficeFormat::Docx, &template, &letter()).unwrap();
+    assert_whole(&made.bytes);
+    assert_eq!(made.unknown, ["Unknown"]);
+    assert_eq!((made.parts, made.pictures_left_out), (2, 0));
+    let xml = part(&made.bytes, "word/document.xml");
+    // A value that looks like a placeholder is text, and so is what looks like markup.
+    assert!(xml.contains("Slate &amp; {{date}} &lt;x&gt;") && xml.contains("Ada {{title}}"), "{xml}");
+    for expected in
+        ["2026-04-15", "{{Unknown}}", ">one<", "<w:drawing>", ">=Jet<", ">2.5<", ">foot<", "w:val=\"Heading2\""]
+    {
+        assert!(xml.contains(expected), "{expected} in {xml}");
+    }
+    for gone in ["{{content}}", "{{rows", "cl</w:t>"] {
+        assert!(!xml.contains(gone), "{gone}");
+    }
+    // All other parts are those of the template.
+    let (before, after) = (parts(&template), parts(&made.bytes));
+    for (name, content) in &before {
+        let changes = ["word/document.xml", "word/_rels/document.xml.rels", "[Content_Types].xml"];
+        assert!(changes.contains(&name.as_str()) || after[name] == *content, "{name}");
+    }
+    assert!(made.bytes == filled(OfficeFormat::Docx, &template, &letter()).unwrap().bytes);
+}
+
+#[test]
+fn a_row_of_a_workbook_is_repeated_and_formulas_follow() {
+    let template = {
+        let row = |texts: [&str; 3]| texts.map(|text| CellValue::text(text.to_owned())).to_vec();
+        let table = SheetTable {
+            name: "Bill".to_owned(),
+            columns: ["{{title}}", "", ""].map(str::to_owned).to_vec(),
+            rows: vec![
+                row(["Name", "Price", "Day"]),
+                row(["{{rows.name}}", "{{rows.price}}", "{{rows.day}}"]),
+                row(["Sum", "", "for {{client}}"]),
+            ],
+        };
+        let book = xlsx(&[table]);
+        let sheet = part(&book, "xl/worksheets/sheet1.xml")
+            .replace("<row r=\"4\">", "<row r=\"4\"><c r=\"B4\"><f>SUM(B3:B3)</f><v>0</v></c>");
+        let sheet = sheet.replace("<c r=\"B4\"></c>", "");
+        with_part(&book, "xl/worksheets/sheet1.xml", sheet.as_bytes())
+    };
+    let made = filled(OfficeFormat::Xlsx, &template, &letter()).unwrap();
+    assert_whole(&made.bytes);
+    let sheet = part(&made.bytes, "xl/worksheets/sheet1.xml");
+    for expected in [
+        "<c r=\"A3\" s=\"5\" t=\"inlineStr\"><is><t xml:space=\"preserve\">Slate</t>",
+        "<c r=\"A4\"",
+        ">=Jet</t>",
+        "<v>2.5</v>",
+        "<c r=\"B5\"><f>SUM(B3:B4)</f></c>",
+        "ref=\"A1:C5\"",
+        "for Ada",
+    ] {
+        assert!(
+            sheet.contains(&expected.replace(" s=\"5\"", " s=\"0\"")) || sheet.contains(expected),
+            "{expected} in {sheet}"
+        );
+    }
+    assert_eq!(made.parts, 2);
+    // The day has a format of days, which the template did not have for this cell.
+    let styles = part(&made.bytes, "xl/styles.xml");
+    assert!(styles.contains("numFmtId=\"14\"") && styles.contains("<cellXfs count=\"7\">"), "{styles}");
+    assert!(sheet.contains("s=\"6\"><v>46127</v>"), "{sheet}");
+}
+
+#[test]
+fn a_slide_is_repeated_for_each_of_the_note() {
+    let template = pptx("# {{title}}\n\nby {{client}}\n\n## {{slide.title}}\n\n{{content}}\n\n## End\n\nBye\n");
+    let filling = TemplateFilling {
+        body: body("# Talk\n\n## One\n\n- a\n  - b\n\n## Two\n\n[c](https://c.example/)\n"),
+        ..letter()
+    };
+    let made = filled(OfficeFormat::Pptx, &template, &filling).unwrap();
+    assert_whole(&made.bytes);
+    assert_eq!(made.parts, 4);
+    let main = part(&made.bytes, "ppt/presentation.xml");
+    let order: Vec<String> = tokens(&main)
+        .iter()
+        .filter(|token| token.is_start("sldId"))
+        .filter_map(|token| attribute(&main, token, "id"))
+        .collect();
+    // The copy is behind the first of them, in front of the end.
+    assert_eq!(order, ["256", "257", "259", "258"]);
+    assert!(part(&made.bytes, "ppt/slides/slide2.xml").contains(">One<"));
+    let second = part(&made.bytes, "ppt/slides/slide4.xml");
+    assert!(second.contains(">Two<") && second.contains("hlinkClick"), "{second}");
+}
+
+fn with_part(bytes: &[u8], name: &str, content: &[u8]) -> Vec<u8> {
+    let mut all = parts(bytes);
+    all.insert(name.to_owned(), content.to_vec());
+    let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
+    for (name, content) in all {
+        writer.start_file(name, SimpleFileOptions::default()).unwrap();
+        writer.write_all(&content).unwrap();
+    }
+    writer.finish().unwrap().into_inner()
+}
+
+#[test]
+fn a_template_that_is_broken_or_hostile_is_refused() {
+    let template = docx(EVERYTHING);
+    let fault = |bytes: &[u8]| filled(OfficeFormat::Docx, bytes, &letter()).unwrap_err();
+    assert_eq!(fault(b""), TemplateFault::Broken);
+    assert_eq!(fault(b"PK no archive"), TemplateFault::Broken);
+    assert_eq!(fault(&[0xd0, 0xcf, 0x11, 0xe0, 0, 0]), TemplateFault::Locked);
+    assert_eq!(fault(&with_part(&template, "word/vbaProject.bin", b"x")), TemplateFault::Macros);
+    let types = part(&template, "[Content_Types].xml");
+    let macros = types.replace("wordprocessingml.document.main+xml", "word.document.macroEnabled.main+xml");
+    assert_eq!(fault(&with_part(&template, "[Content_Types].xml", macros.as_bytes())), TemplateFault::Macros);
+    // A document of another kind with this name.
+    assert_eq!(fault(&pptx("# a\n")), TemplateFault::Broken);
+    let main = part(&template, "word/document.xml");
+    let declared = main.replace("<w:document", "<!DOCTYPE x [<!ENTITY a \"b\">]><w:document");
+    for (name, content) in [
+        ("word/document.xml", declared.as_str()),
+        ("word/document.xml", "<w:document"),
+        ("word/document.xml", "<x>{{title}}</x>"),
+        ("word/document.xml", &main[..main.len() / 2]),
+        ("word/styles.xml", "<a></b>"),
+    ] {
+        assert_eq!(fault(&with_part(&template, name, content.as_bytes())), TemplateFault::Broken, "{content}");
+    }
+    let deep = format!("{}{}", "<a>".repeat(100_000), "</a>".repeat(100_000));
+    assert_eq!(fault(&with_part(&template, "word/document.xml", deep.as_bytes())), TemplateFault::Unpacked);
+    let bomb = vec![0; 40 << 20];
+    assert_eq!(fault(&with_part(&template, "word/media/a.bin", &bomb)), TemplateFault::Unpacked);
+}
+
+#[test]
+fn a_template_cut_off_or_with_other_bytes_never_panics() {
+    let templates = [
+        (OfficeFormat::Docx, docx("# {{title}}\n\n{{content}}\n\n| {{rows.name}} |\n|---|\n| {{rows.name}} |\n")),
+        (OfficeFormat::Pptx, pptx("# {{title}}\n\n## {{slide.title}}\n\n{{content}}\n")),
+        (OfficeFormat::Xlsx, xlsx(&[csv_table("{{title}},b\n{{rows.name}},{{rows.price}}\n")])),
+    ];
+    for (format, template) in &templates {
+        for end in (0..template.len()).step_by(512) {
+            assert!(filled(*format, &template[..end], &letter()).is_err(), "{format:?} {end}");
+        }
+        let (mut state, mut refused) = (7_u64, 0);
+        for _ in 0..60 {
+            let mut bytes = template.clone();
+            for _ in 0..4 {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                let at = usize::try_from(state >> 33).unwrap() % bytes.len();
+                bytes[at] ^= 1 << (state % 8);
+            }
+            match filled(*format, &bytes, &letter()) {
+                Ok(made) => assert!(!made.bytes.is_empty()),
+                Err(_) => refused += 1,
+            }
+        }
+        assert!(refused > 20, "{format:?} {refused}");
+    }
+}
+
+#[test]
+fn values_that_came_from_elsewhere_are_checked() {
+    let whole = letter().to_bytes();
+    assert!(TemplateFilling::from_bytes(&whole).is_some());
+    assert_eq!(TemplateFilling::from_bytes(&whole[..whole.len() - 1]), None);
+    assert_eq!(TemplateFilling::from_bytes(&[whole, vec![0]].concat()), None);
+    assert_eq!(TemplateFilling::from_bytes(&u64::MAX.to_le_bytes()), None);
+    let mut lost = letter();
+    lost.body.footnotes.clear();
+    assert_eq!(TemplateFilling::from_bytes(&lost.to_bytes()), None);
+}

@@ -1,0 +1,226 @@
+//! Office documents that are made of notes, rows and templates, and read back.
+
+use base64::{Engine, prelude::BASE64_STANDARD};
+use lapidary_tools::ReasonKind;
+use serde_json::{Value, json};
+
+use crate::testing::{TestServer, TestSetup, granted};
+
+/// One grey pixel.
+const DOT: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR42mNoAAAAggCB2kUIOwAAAABJRU5ErkJggg==";
+
+/// The text of a document as the tool for reading gives it.
+fn text_of(server: &TestServer, path: &str) -> String {
+    let read = server.done("attachment_read", json!({ "path": path }));
+    let parts = read["document"]["parts"].as_array().unwrap().iter();
+    parts.map(|part| part["text"].as_str().unwrap()).collect::<Vec<_>>().join("\n---\n")
+}
+
+fn make(server: &TestServer, call: Value) -> Value {
+    server.done("document_create", call)
+}
+
+const STONES: &str = "---\ntitle: All stones\nauthor: Ada\ntags: [slate]\nclient: Jet & Co\n---\n# Stones\n\nThey **last** %%not here%% [[Jet|a while]].\n\n- one\n  - two\n- [x] done\n\n## Weights\n\n| Name | Weight | Found |\n|---|---|---|\n| Slate | 2.5 | 2026-04-15 |\n| =Jet | 3 | 2026-05-01 |\n\n![[Part]] ![[dot.png]] ![[Gone]]\n";
+
+fn stones() -> TestServer {
+    let files: &[(&str, &str)] = &[("Stones.md", STONES), ("Part.md", "An *embedded* part.\n")];
+    let server = TestServer::new(files);
+    server.done("attachment_add", json!({ "name": "dot.png", "data": DOT }));
+    server
+}
+
+#[test]
+fn a_note_becomes_a_document_that_says_the_same() {
+    let server = stones();
+    let made = make(&server, json!({ "path": "Out/Stones.docx", "note": "Stones" }));
+    assert_eq!(made["title"], "All stones");
+    assert_eq!(made["headings"], json!(["Stones", "Weights"]));
+    assert_eq!(made["notice"], "Left out, because there is nothing to show for them: `![[Gone]]`.");
+    let text = text_of(&server, "Out/Stones.docx");
+    for expected in
+        ["# Stones", "They last", "a while.", "- one", "done", "| Slate | 2.5 | 2026-04-15 |", "An embedded part."]
+    {
+        assert!(text.contains(expected), "{expected} in {text}");
+    }
+    assert!(!text.contains("not here") && !text.contains("client"), "{text}");
+    let read = server.done("attachment_read", json!({ "path": "Out/Stones.docx" }));
+    assert_eq!((&read["document"]["title"], &read["document"]["author"]), (&json!("All stones"), &json!("Ada")));
+    // It is a change like any other.
+    assert_eq!(
+        server.refused("document_create", json!({ "path": "Out/Stones.docx", "note": "Stones" })).kind(),
+        ReasonKind::FileExists
+    );
+    let same = make(
+        &server,
+        json!({ "path": "Out/Stones.docx", "note": "Stones", "overwrite": true, "expectedHash": made["contentHash"] }),
+    );
+    assert_eq!((&same["contentHash"], &same["created"]), (&made["contentHash"], &json!(false)));
+    let stale = json!({ "path": "Out/Stones.docx", "note": "Part", "overwrite": true, "expectedHash": format!("sha256:{}", "0".repeat(64)) });
+    assert_eq!(server.refused("document_create", stale).kind(), ReasonKind::StalePrecondition);
+    make(&server, json!({ "path": "Two.docx", "content": "two\n" }));
+    server.done("undo", json!({}));
+    assert_eq!(server.refused("attachment_read", json!({ "path": "Two.docx" })).kind(), ReasonKind::NoteMissing);
+}
+
+#[test]
+fn a_note_becomes_slides_and_its_tables_a_workbook() {
+    let server = stones();
+    let made = make(&server, json!({ "path": "Stones.pptx", "note": "Stones" }));
+    assert_eq!(made["slides"], 3);
+    let text = text_of(&server, "Stones.pptx");
+    for expected in ["Stones", "one", "two", "Weights", "Slate", "An embedded part."] {
+        assert!(text.contains(expected), "{expected} in {text}");
+    }
+    let made = make(&server, json!({ "path": "Stones.xlsx", "note": "Stones" }));
+    assert_eq!(made["sheets"], json!([{ "name": "Weights", "rows": 2, "columns": 3 }]));
+    assert_eq!(text_of(&server, "Stones.xlsx"), "Name\tWeight\tFound\nSlate\t2.5\t2026-04-15\n=Jet\t3\t2026-05-01");
+    let refused = server.refused("document_create", json!({ "path": "Part.xlsx", "note": "Part" }));
+    assert!(refused.to_string().contains("no table"), "{refused}");
+}
+
+#[test]
+fn rows_come_from_queries_bases_files_and_callers() {
+    let files: &[(&str, &str)] = &[
+        ("a.md", "---\nrating: 9\nread: 2026-01-02\n---\n- [ ] Call\n"),
+        ("b.md", "---\nrating: 7.5\nok: true\n---\n"),
+        (
+            "Best.base",
+            "filters: rating > 8\nviews:\n  - type: table\n    name: Best\n    order: [file.name, rating, read]\n",
+        ),
+        ("prices.csv", "stone;price\nSlate;007\nJet;2.5\n"),
+    ];
+    let server = TestServer::new(files);
+    for (call, expected) in [
+        (
+            json!({ "query": "TABLE rating, read FROM \"\" WHERE rating SORT rating" }),
+            "File\trating\tread\nb\t7.5\na\t9\t2026-01-02",
+        ),
+        (json!({ "query": "Best.base" }), "file name\trating\tread\na\t9\t2026-01-02"),
+        (json!({ "query": "Best.base", "view": "Best" }), "file name\trating\tread\na\t9\t2026-01-02"),
+        (json!({ "query": "TASK" }), "status\ttext\tpath\tline\nCall\ta.md\t4"),
+        (json!({ "note": "prices.csv" }), "stone\tprice\nSlate\t007\nJet\t2.5"),
+        (json!({ "rows": [{ "a": 1, "b": "2026-04-15" }, { "c": [1, "x"] }] }), "a\tb\tc\n1\t2026-04-15\n1, x"),
+        (json!({ "rows": [["a", "b"], [true, null], ["=x", 1e300]] }), "a\tb\nTRUE\n=x\t1"),
+    ] {
+        let mut call = call;
+        call["path"] = json!("Rows.xlsx");
+        call["overwrite"] = json!(true);
+        make(&server, call.clone());
+        let text = text_of(&server, "Rows.xlsx");
+        assert!(text.starts_with(expected), "{call}: {text:?}");
+    }
+    // As a table in the other formats.
+    make(&server, json!({ "path": "Rows.docx", "query": "TABLE rating WHERE rating" }));
+    assert!(text_of(&server, "Rows.docx").contains("| a | 9 |"));
+    assert_eq!(
+        server.refused("document_create", json!({ "path": "x.xlsx", "query": "TABLE x FRM #a" })).kind(),
+        ReasonKind::QueryInvalid
+    );
+    assert_eq!(
+        server.refused("document_create", json!({ "path": "x.xlsx", "query": "Best.base", "view": "No" })).kind(),
+        ReasonKind::ViewUnknown
+    );
+}
+
+#[test]
+fn a_template_keeps_its_look_and_gets_the_values() {
+    let server = stones();
+    let template = "# {{title}}\n\nFor {{cl**ie**nt}}, {{date:YYYY}}, {{unknown}}\n\n{{content}}\n\n| Stone |\n|---|\n| {{rows.stone}} |\n";
+    make(&server, json!({ "path": "Letter.docx", "content": template }));
+    let rows = json!([{ "stone": "Amber {{title}}" }, { "stone": "Opal" }]);
+    let made =
+        make(&server, json!({ "path": "Filled.docx", "note": "Stones", "rows": rows, "template": "Letter.docx" }));
+    let notice = made["notice"].as_str().unwrap();
+    assert!(notice.contains("unknown"), "{notice}");
+    let text = text_of(&server, "Filled.docx");
+    for expected in ["# All stones", "For Jet & Co, 2026, {{unknown}}", "## Weights", "| Amber {{title}} |", "| Opal |"]
+    {
+        assert!(text.contains(expected), "{expected} in {text}");
+    }
+    make(&server, json!({ "path": "Bill.xlsx", "rows": [["{{title}}", "x"], ["{{rows.stone}}", "{{rows.price}}"]] }));
+    let rows = json!([{ "stone": "Opal", "price": 3 }, { "stone": "Jet", "price": 4.5 }]);
+    let made = make(&server, json!({ "path": "Filled.xlsx", "rows": rows, "title": "Bill", "template": "Bill.xlsx" }));
+    assert_eq!(made["filled"], 5);
+    assert_eq!(text_of(&server, "Filled.xlsx"), "Bill\tx\nOpal\t3\nJet\t4.5");
+    make(
+        &server,
+        json!({ "path": "Deck.pptx", "content": "# {{title}}\n\nby {{author}}\n\n## {{slide.title}}\n\n{{content}}\n" }),
+    );
+    make(&server, json!({ "path": "Filled.pptx", "note": "Stones", "template": "Deck.pptx" }));
+    let text = text_of(&server, "Filled.pptx");
+    for expected in ["All stones", "by Ada", "Weights", "two"] {
+        assert!(text.contains(expected), "{expected} in {text}");
+    }
+}
+
+#[test]
+fn arguments_that_do_not_fit_are_refused_with_the_next_step() {
+    let server = TestServer::new(&[("a.md", "text\n"), ("b.docm", "x"), ("b.docx", "x"), ("c.base", "views: []\n")]);
+    for (call, says) in [
+        (json!({ "path": "a.pdf", "note": "a" }), ".docx"),
+        (json!({ "path": "a.docm", "note": "a" }), ".docx"),
+        (json!({ "path": "x.docx" }), "`content`"),
+        (json!({ "path": "x.docx", "note": "a", "content": "b" }), "beside `note`"),
+        (json!({ "path": "x.docx", "rows": [{}], "query": "LIST" }), "beside `query`"),
+        (json!({ "path": "x.docx", "note": "a", "rows": [{ "a": 1 }] }), "`template`"),
+        (json!({ "path": "x.docx", "note": "a", "view": "V" }), "`query`"),
+        (json!({ "path": "x.docx", "note": "c.base" }), "`query`"),
+        (json!({ "path": "x.xlsx", "rows": [] }), "names of the columns"),
+        (json!({ "path": "x.xlsx", "rows": [1] }), "names of the columns"),
+        (json!({ "path": "x.pptx", "note": "a", "template": "b.docx" }), ".pptx"),
+    ] {
+        let refused = server.refused("document_create", call.clone());
+        assert_eq!(refused.kind(), ReasonKind::InvalidArguments, "{call}: {refused}");
+        let said = format!("{refused} {:?}", refused.data());
+        assert!(said.contains(says), "{call}: {said}");
+    }
+    for template in ["b.docm", "b.docx"] {
+        let refused = server.refused("document_create", json!({ "path": "x.docx", "note": "a", "template": template }));
+        assert_eq!(refused.kind(), ReasonKind::TemplateRefused, "{template}: {refused}");
+    }
+    assert_eq!(
+        server.refused("document_create", json!({ "path": "x.docx", "note": "no" })).kind(),
+        ReasonKind::NoteMissing
+    );
+}
+
+#[test]
+fn what_a_caller_may_not_read_is_as_if_it_did_not_exist() {
+    let note = "# A\n\n![[Secret]] ![[Hidden/Secret.md]] ![[Hidden/dot.png]] ![[Secret#Part]] [[Secret]]\n";
+    let answer = |hidden: &[(&str, &str)]| {
+        let files = [&[("Open/a.md", note), ("Open/t.md", "x")], hidden].concat();
+        let server = TestServer::new(&files);
+        let caller = server.principal_with(granted(&["Open"]));
+        let mut said = Vec::new();
+        for path in ["Open/a.docx", "Open/a.pptx"] {
+            let outcome = server.call_as(&caller, "document_create", json!({ "path": path, "note": "Open/a.md" }));
+            said.push(outcome.rendered().unwrap().structured().to_owned());
+        }
+        for (argument, value) in [("template", "Hidden/Secret.docx"), ("template", "Secret.docx")] {
+            let mut call = json!({ "path": "Open/b.docx", "note": "Open/a.md" });
+            call[argument] = json!(value);
+            said.push(server.call_as(&caller, "document_create", call).rendered().unwrap().structured().to_owned());
+        }
+        said
+    };
+    let dot = String::from_utf8_lossy(&BASE64_STANDARD.decode(DOT).unwrap()).into_owned();
+    let hidden = answer(&[
+        ("Hidden/Secret.md", "# Part\n\nthe secret\n"),
+        ("Hidden/dot.png", &dot),
+        ("Hidden/Secret.docx", "PK"),
+    ]);
+    assert_eq!(hidden, answer(&[]));
+    assert!(hidden[0].contains("Secret"), "{}", hidden[0]);
+    // A file outside of its folders is not written either.
+    let server = TestServer::new(&[("Open/a.md", note)]);
+    let caller = server.principal_with(granted(&["Open"]));
+    let outside = server.call_as(&caller, "document_create", json!({ "path": "Hidden/a.docx", "note": "Open/a.md" }));
+    assert!(outside.rendered().unwrap().structured().contains("path_forbidden"));
+}
+
+#[test]
+fn a_document_larger_than_a_file_may_be_is_refused() {
+    let server = TestSetup { max_file_bytes: 2_000, ..TestSetup::default() }.serve(&[("a.md", "text\n")]);
+    let refused = server.refused("document_create", json!({ "path": "a.docx", "note": "a" }));
+    assert_eq!(refused.kind(), ReasonKind::FileTooLarge, "{refused}");
+}
