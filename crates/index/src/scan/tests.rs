@@ -1,16 +1,11 @@
 //! Tests of scans: order, budgets, stops and continuation.
 
-use std::sync::{
-    Mutex, PoisonError,
-    atomic::{AtomicBool, AtomicU64},
-};
-use std::time::Duration;
+use std::sync::{Mutex, PoisonError, atomic::AtomicU64};
 
 use lapidary_query::{PatternKind, PatternOptions};
 use proptest::prelude::*;
 
 use super::*;
-use crate::ElapsedTime;
 
 const ALL: ScanWindow = ScanWindow { start: 0, skip: SeenLines::Matches(0), offset: 0, limit: usize::MAX };
 
@@ -172,24 +167,22 @@ fn every_stop_is_reported_wherever_it_occurs() {
 fn a_cancellation_is_seen_inside_of_one_huge_text() {
     let huge = texts(&["a line of many words\n".repeat(500_000)]);
     for pattern in [literal("nothing"), literal("many"), regex(r"m[a-z]+y\s\d"), regex("(?<=no )many")] {
-        let cancelled = AtomicBool::new(false);
-        let seen = Mutex::new(None);
         let questions = AtomicU64::new(0);
         let go_on = || {
-            if questions.fetch_add(1, Ordering::Relaxed) == 5 {
-                cancelled.store(true, Ordering::Relaxed);
-                *seen.lock().unwrap_or_else(PoisonError::into_inner) = Some(ElapsedTime::start());
-            }
-            cancelled.load(Ordering::Relaxed).then_some(ScanStop::Cancelled)
+            questions.fetch_add(1, Ordering::Relaxed);
+            None
         };
+        scan(&huge[..], &pattern, ALL, &ScanBudget { go_on: &go_on, ..unlimited() });
+        // Often enough that little is read between two of them.
+        assert!(questions.load(Ordering::Relaxed) > 20, "{questions:?}");
+        let questions = AtomicU64::new(0);
+        let go_on = || (questions.fetch_add(1, Ordering::Relaxed) >= 5).then_some(ScanStop::Cancelled);
         let scanned = scan(&huge[..], &pattern, ALL, &ScanBudget { go_on: &go_on, ..unlimited() });
         assert_eq!(
             (scanned.stopped, scanned.next.map(|place| place.file), scanned.total),
             (Some(ScanStop::Cancelled), Some(0), 0)
         );
-        let seen = seen.lock().unwrap_or_else(PoisonError::into_inner).take();
-        // It takes milliseconds; this is for a loaded machine and a slow build.
-        assert!(seen.unwrap().elapsed() < Duration::from_secs(1));
+        assert!(questions.load(Ordering::Relaxed) <= 10, "{questions:?}");
     }
 }
 

@@ -1,7 +1,5 @@
 //! The typical scenarios of the file tools, end to end.
 
-use std::time::{Duration, Instant};
-
 use lapidary_note::ContentHash;
 use serde_json::{Value, json};
 
@@ -144,13 +142,11 @@ fn an_edit_elsewhere_does_not_make_a_section_stale() {
 }
 
 #[test]
-fn the_outline_of_a_large_note_is_quick_and_smaller_than_the_note() {
+fn the_outline_of_a_large_note_is_smaller_than_the_note() {
     let note = large();
     let vault = Vault::new(&[("l.md", note.as_bytes())]);
     let mut server = serve(&vault);
-    let started = Instant::now();
     let whole = server.done("outline", json!({ "file": "l.md" }));
-    assert!(started.elapsed() < Duration::from_secs(5), "{:?}", started.elapsed());
     let rows = whole["rows"].as_array().unwrap();
     assert_eq!((rows.len(), &whole["totalLines"]), (1001, &json!(note.lines().count())));
     // The original needs 243 KB for such a note.

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::harness::{Era, Server, Vault};
+use crate::harness::{Era, Server, Vault, patience};
 
 const SEARCH: &str = "obsidian_search_notes";
 
@@ -36,7 +36,7 @@ fn settled(server: &mut Server, query: &str) -> Value {
         if !answer["notice"].as_str().unwrap_or_default().contains("plain scan") {
             return answer;
         }
-        assert!(started.elapsed() < Duration::from_secs(60), "{answer}");
+        assert!(started.elapsed() < patience(), "{answer}");
         std::thread::sleep(Duration::from_millis(20));
     }
 }

@@ -3,7 +3,7 @@
 use std::{
     io::{BufRead, BufReader},
     net::TcpStream,
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use serde_json::{Value, json};
@@ -44,10 +44,8 @@ fn an_older_client_is_notified_of_all_changes_until_it_unsubscribes() {
         let vault = vault();
         let mut server = vault.serve().open(Era::Legacy(version));
         assert_eq!(follow(&mut server, NOTE)["result"], json!({}));
-        let started = Instant::now();
         vault.write("My notes/a.md", b"another program");
         assert_eq!(uri_of(&server.message()), NOTE);
-        assert!(started.elapsed() < Duration::from_secs(10), "{:?}", started.elapsed());
         server.done("str_replace", json!({ "file": "My notes/a.md", "find": "another", "replace": "our" }));
         assert_eq!(uri_of(&server.message()), NOTE);
         std::fs::remove_file(vault.path().join("My notes/a.md")).unwrap();
