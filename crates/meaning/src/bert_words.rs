@@ -22,6 +22,7 @@ impl BertRules {
     pub(crate) fn each_word(self, text: &str, each: impl FnMut(Option<&str>)) {
         let mut words = WordCollector { word: String::new(), characters: 0, each };
         for character in text.chars() {
+            // Most characters: without a search in the tables, and without an accent to remove.
             if character.is_ascii_alphanumeric() {
                 words.push(if self.lowercase { character.to_ascii_lowercase() } else { character });
                 continue;
@@ -29,6 +30,7 @@ impl BertRules {
             match CharacterClass::of(character) {
                 CharacterClass::Dropped => {}
                 CharacterClass::Space => words.end(),
+                // Chinese is written without spaces, so BERT takes every character as a word.
                 CharacterClass::Ideograph => {
                     words.end();
                     self.push_normalized(character, &mut words);
@@ -43,6 +45,7 @@ impl BertRules {
     }
 
     fn push_normalized<E: FnMut(Option<&str>)>(self, character: char, words: &mut WordCollector<E>) {
+        // The reference leaves newer characters composed, because its tables do not have them.
         if self.strip_accents && !character.is_ascii() && !is_newer(character) {
             decompose_canonical(character, |part| {
                 if CharacterClass::of(part) != CharacterClass::Mark {
@@ -58,6 +61,7 @@ impl BertRules {
         if !self.lowercase {
             return words.push_or_split(character);
         }
+        // Some letters become two, such as `İ`.
         for lower in character.to_lowercase() {
             words.push_or_split(lower);
         }
@@ -73,6 +77,7 @@ struct WordCollector<E> {
 
 impl<E: FnMut(Option<&str>)> WordCollector<E> {
     fn push(&mut self, character: char) {
+        // Counted beyond the limit, so that `end` can tell; only the text stays bounded.
         self.characters += 1;
         if self.characters <= LONGEST_WORD {
             self.word.push(character);

@@ -30,6 +30,7 @@ impl CharacterClass {
                 _ => Self::Letter,
             };
         }
+        // The reference drops this one as a control character.
         if character.is_whitespace() && character != '\u{85}' {
             return Self::Space;
         }
@@ -50,6 +51,7 @@ pub(crate) fn is_newer(character: char) -> bool {
 }
 
 fn contains(ranges: &[(u32, u32)], code: u32) -> bool {
+    // Ranges are sorted and apart, so only the last that begins before can have it.
     let after = ranges.partition_point(|(first, _)| *first <= code);
     after.checked_sub(1).and_then(|at| ranges.get(at)).is_some_and(|(_, last)| code <= *last)
 }

@@ -7,7 +7,9 @@ pub struct Embedding(Vec<f32>);
 impl Embedding {
     /// `None` if the vector has no direction.
     pub fn of(mut values: Vec<f32>) -> Option<Self> {
+        // In 64 bits: a sum of hundreds of squares would lose digits in 32.
         let length = values.iter().map(|value| f64::from(*value).powi(2)).sum::<f64>().sqrt();
+        // Scaled up to length 1, so short a vector would be noise.
         if !length.is_finite() || length < 1e-12 {
             return None;
         }
@@ -41,6 +43,7 @@ impl ByteVector {
     pub fn of(embedding: &Embedding) -> Self {
         // Every vector uses the whole range: where one value is large and the others are small, a common scale would round them away.
         let largest = embedding.0.iter().fold(0.0f32, |most, value| most.max(value.abs()));
+        // `largest` is not 0, because the length is 1.
         Self(embedding.0.iter().map(|value| (value / largest * 127.0).round() as i8).collect())
     }
 

@@ -55,6 +55,7 @@ impl KnownScripts {
         for row in 0..table.len() as u32 {
             // A piece of bytes that are not text has no script.
             let text = str::from_utf8(table.piece(row)).unwrap_or_default();
+            // The first letter is enough, as hardly a piece mixes scripts.
             if let Some(script) = text.chars().find_map(Script::of) {
                 counts[script as usize] += 1;
             }
@@ -65,6 +66,7 @@ impl KnownScripts {
     /// Whether at least half of the letters of a text are of known scripts.
     pub(crate) fn cover(&self, text: &str) -> bool {
         let scripts = || text.chars().filter_map(Script::of);
+        // Numbers and signs alone are covered: half of no letters is none.
         2 * scripts().filter(|script| self.0[*script as usize]).count() >= scripts().count()
     }
 }

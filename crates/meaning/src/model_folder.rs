@@ -55,13 +55,16 @@ impl ModelFolder<'_> {
     /// A static model in the one file that it is read from again; `None` for a transformer, which stays as it is.
     pub fn packed(&self) -> Result<Option<Vec<u8>>, ModelError> {
         let file = TensorFile::read(self.tensors)?;
+        // Only Model2Vec has a tensor of this name.
         if !file.has("embeddings") {
             return Ok(None);
         }
+        // Then the row of a vector is not the row of its token.
         if file.has("mapping") {
             return Err(ModelError::Unsupported("a Model2Vec model whose tokens share vectors".to_owned()));
         }
         let mut vectors = file.matrix("embeddings")?;
+        // Once for all, so that a text is a plain sum of rows.
         if file.has("weights") {
             let weights = file.list_of("weights", vectors.nrows())?;
             vectors.rows_mut().into_iter().zip(weights).for_each(|(mut row, weight)| row *= weight);
@@ -104,6 +107,7 @@ impl ModelFolder<'_> {
     }
 
     fn pooling_mode(&self) -> Result<PoolingMode, ModelError> {
+        // As sentence-transformers does without the file.
         let Some(pooling) = self.pooling else { return Ok(PoolingMode::Mean) };
         let broken = |error: serde_json::Error| ModelError::malformed("1_Pooling/config.json", error.to_string());
         let config: PoolingConfig = serde_json::from_slice(pooling).map_err(broken)?;

@@ -33,6 +33,7 @@ struct PieceSlot {
 pub(crate) struct PieceHash(u64);
 
 impl PieceHash {
+    // FNV-1a: it takes one byte at a time, so every prefix has its hash.
     pub(crate) const START: Self = Self(0xCBF2_9CE4_8422_2325);
 
     pub(crate) fn with(self, byte: u8) -> Self {
@@ -58,6 +59,7 @@ impl PieceTable {
         for length in lengths {
             end = end.saturating_add(length);
             longest = longest.max(length);
+            // Places of 32 bits take half the memory, and no vocabulary needs more.
             ends.push(u32::try_from(end).map_err(|_| broken("it is too large"))?);
         }
         if end != bytes.len() {
@@ -109,6 +111,7 @@ impl PieceTable {
         let mut at = hash as usize & mask;
         loop {
             let slot = self.slots.get(at)?;
+            // An empty slot ends the search.
             let row = slot.next_row.checked_sub(1)?;
             if slot.hash == hash && is_meant(self.piece(row)) {
                 return Some(row);

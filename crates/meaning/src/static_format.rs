@@ -41,6 +41,7 @@ impl StaticModelParts {
     pub fn pack(&self) -> Result<Vec<u8>, ModelError> {
         let broken = |problem: &str| ModelError::malformed("model", problem);
         let dimension = self.vectors.ncols();
+        // At 4 bits a value, the two halves of a row share their bytes.
         if dimension == 0 || !dimension.is_multiple_of(2) || self.tokens.len() != self.vectors.nrows() {
             return Err(broken("it has no even dimension, or not a vector for each token"));
         }
@@ -63,6 +64,7 @@ impl StaticModelParts {
         let rows = || self.vectors.rows().into_iter().map(|row| row.to_vec());
         let scales: Vec<f32> = rows().map(|row| bits.scale_of(&row)).collect();
         scales.iter().for_each(|scale| body.extend(scale.to_le_bytes()));
+        // Behind all scales, so that the rows are one run of bytes, used where it is.
         for (row, scale) in rows().zip(scales) {
             bits.pack_row(&row, scale, &mut body);
         }
@@ -88,6 +90,7 @@ impl RowBits {
         match self {
             Self::Four => {
                 let squares: f32 = values.iter().map(|value| value * value).sum();
+                // 4 bits hold the steps from -7 to 7.
                 CLIPPED_AT * (squares / values.len() as f32).sqrt() / 7.0
             }
             Self::Eight => values.iter().fold(0.0f32, |most, value| most.max(value.abs())) / 127.0,
@@ -95,6 +98,7 @@ impl RowBits {
     }
 
     fn pack_row(self, values: &[f32], scale: f32, packed: &mut Vec<u8>) {
+        // A token whose values are all 0 has no scale to divide by.
         let steps = |value: &f32, most: f32| match scale > 0.0 {
             true => (value / scale).round().clamp(-most, most) as i8,
             false => 0,
@@ -182,6 +186,7 @@ impl<'b> ByteReader<'b> {
     }
 
     fn numbers(&mut self, count: usize) -> Result<Vec<f32>, ModelError> {
+        // A count that is too large fails here, before memory is asked for.
         let bytes = self.take(count.saturating_mul(4))?;
         let numbers: Vec<f32> = bytes.as_chunks().0.iter().map(|number| f32::from_le_bytes(*number)).collect();
         match numbers.iter().all(|number| number.is_finite()) {

@@ -102,6 +102,7 @@ impl StaticModel {
             let cosine = match (self.token_vector(row), other.token_vector(row)) {
                 _ if !same => return None,
                 (Some(one), Some(two)) => one.cosine(&two),
+                // A token without direction in both models has lost nothing.
                 (None, None) => 1.0,
                 _ => 0.0,
             };
@@ -114,6 +115,7 @@ impl StaticModel {
     pub fn embed(&self, text: &str) -> Option<Embedding> {
         let mut rows = Vec::new();
         match &self.splitter {
+            // Unknown pieces are left out of the mean, as Model2Vec does.
             TextSplitter::WordPiece(pieces) => pieces.each_piece(text, |row| rows.extend(row)),
             TextSplitter::Unigram(pieces) => pieces.each_piece(text, |row| rows.extend(row)),
         }
@@ -131,6 +133,7 @@ impl StaticModel {
         let (mut whole, mut all) = (0_u32, 0_u32);
         splitter.each_piece(text, |row| {
             all += 1;
+            // Of a divided word only the first piece counts as known.
             whole += u32::from(row.is_some_and(|row| !splitter.continues(row)));
         });
         whole as f32 / all.max(1) as f32

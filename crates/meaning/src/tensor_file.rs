@@ -57,6 +57,7 @@ impl<'b> TensorFile<'b> {
         for (name, entry) in entries {
             let HeaderEntry::Tensor(place) = entry else { continue };
             let (start, end) = place.data_offsets;
+            // The shape is a foreign number: the product may overflow.
             let values = place.shape.iter().try_fold(1usize, |count, size| count.checked_mul(*size));
             let size = value_size(&place.dtype).zip(values).and_then(|(size, values)| size.checked_mul(values));
             if end > data.len() || end.checked_sub(start) != size {
@@ -78,12 +79,14 @@ impl<'b> TensorFile<'b> {
             "F32" => bytes.as_chunks().0.iter().map(|value| f32::from_le_bytes(*value)).collect(),
             "F16" => bytes.as_chunks().0.iter().map(|value| half(u16::from_le_bytes(*value))).collect(),
             "BF16" => {
+                // The upper half of a number of 32 bits.
                 let wide = |value: &[u8; 2]| f32::from_bits(u32::from(u16::from_le_bytes(*value)) << 16);
                 bytes.as_chunks().0.iter().map(wide).collect()
             }
             "F64" => bytes.as_chunks().0.iter().map(|value| f64::from_le_bytes(*value) as f32).collect(),
             other => return Err(ModelError::Unsupported(format!("tensor {name} of type {other}"))),
         };
+        // A single one would spread through every product.
         if values.iter().any(|value| !value.is_finite()) {
             return Err(broken(format!("tensor {name} has values that are not numbers")));
         }
@@ -122,6 +125,7 @@ fn half(bits: u16) -> f32 {
     let sign = if bits & 0x8000 == 0 { 1.0 } else { -1.0 };
     let (exponent, fraction) = (i32::from(bits >> 10 & 0x1F), f32::from(bits & 0x3FF) / 1024.0);
     sign * match exponent {
+        // Subnormal: without the 1 in front of the fraction.
         0 => fraction * 2.0f32.powi(-14),
         31 if fraction == 0.0 => f32::INFINITY,
         31 => f32::NAN,

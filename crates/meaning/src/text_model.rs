@@ -21,11 +21,13 @@ pub struct ModelId([u8; 8]);
 impl ModelId {
     /// From the SHA-256 of the model's files.
     pub fn of_digest(digest: &[u8; 32]) -> Self {
+        // 64 bits tell apart all models that one index will ever meet.
         Self(*digest.first_chunk().unwrap_or(&[0; 8]))
     }
 
     /// As `Display` writes it.
     pub fn parse(text: &str) -> Option<Self> {
+        // Checked first, because `from_str_radix` also takes a sign and capitals.
         let sound = text.len() == 16 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
         let number = sound.then(|| u64::from_str_radix(text, 16).ok()).flatten()?;
         Some(Self(number.to_be_bytes()))
@@ -87,6 +89,7 @@ impl TextModel {
     /// The model in the binary, made on first use.
     pub fn bundled() -> &'static Self {
         static BUNDLED: LazyLock<TextModel> = LazyLock::new(|| {
+            // The digest is not compared at every start: these bytes are part of the program.
             let file = include_bytes!("../model/english.static");
             let model = StaticModel::of_program(file).expect("the bundled model is checked by a test");
             TextModel::Static(Box::new(model))

@@ -67,13 +67,16 @@ impl TokenizerFile {
         let has_split = |kind: &str| splits.iter().any(|(split, _)| *split == kind);
         match (file.model.kind.as_deref().unwrap_or("WordPiece"), file.model.vocab) {
             ("WordPiece", TokenizerVocabulary::Rows(vocabulary)) => {
+                // `WordPieces` looks for continuing pieces by this prefix only.
                 if file.model.continuing_subword_prefix.is_some_and(|prefix| prefix != "##") {
                     return Err(unsupported("another prefix than ##"));
                 }
+                // Another split would give other pieces, and vectors that are wrong without any error.
                 if !has_split("BertPreTokenizer") {
                     return Err(unsupported("WordPiece and another split into words than BERT's"));
                 }
                 let count = vocabulary.values().max().map_or(0, |row| row.saturating_add(1));
+                // One entry with a huge row would otherwise ask for that much memory.
                 if count > MOST_PIECES {
                     return Err(broken("a token has an impossible row".to_owned()));
                 }
@@ -112,9 +115,11 @@ fn kinds<'v>(rule: &'v Value, depth: usize, found: &mut Vec<(&'v str, &'v Value)
         found.push((kind, rule));
         return Ok(());
     }
+    // The file is foreign, and this function calls itself.
     if depth == DEEPEST_RULES {
         return Err(unsupported("rules inside of rules"));
     }
+    // Both kinds of sequences come here, and each has its own name for the list.
     let inner = rule.get("normalizers").or_else(|| rule.get("pretokenizers")).and_then(Value::as_array);
     inner.into_iter().flatten().try_for_each(|rule| kinds(rule, depth + 1, found))
 }
@@ -126,6 +131,7 @@ fn word_rules(normalizer: &Value) -> Result<BertRules, ModelError> {
         return Err(unsupported("WordPiece and other rules than BERT's"));
     };
     let flag = |name: &str| rule.get(name).and_then(Value::as_bool);
+    // As in the reference: accents go with the case, unless the file says otherwise.
     let lowercase = flag("lowercase").unwrap_or(true);
     Ok(BertRules { lowercase, strip_accents: flag("strip_accents").unwrap_or(lowercase) })
 }

@@ -110,10 +110,12 @@ impl BertConfig {
         if config.model_type != "bert" {
             return Err(ModelError::Unsupported(format!("a model of type {}", config.model_type)));
         }
+        // Variants such as `gelu_new` give vectors that are slightly wrong, which no error would show.
         if config.hidden_act != "gelu" || config.position_embedding_type != "absolute" {
             return Err(ModelError::Unsupported("another activation than gelu, or relative positions".to_owned()));
         }
         let heads_fit = config.num_attention_heads > 0 && config.hidden_size.is_multiple_of(config.num_attention_heads);
+        // Other sizes are checked with the tensors; the number of layers only bounds a loop.
         if !heads_fit || config.hidden_size == 0 || config.num_hidden_layers > 256 {
             return Err(broken("its sizes do not fit together".to_owned()));
         }
@@ -132,6 +134,7 @@ impl TransformerModel {
             hidden: config.hidden_size,
         };
         let mark = |mark: &str| {
+            // A mark beyond the matrix would be out of bounds in every forward pass.
             let row = parts.pieces.row(mark).filter(|row| (*row as usize) < config.vocab_size);
             row.ok_or_else(|| ModelError::malformed("vocabulary", format!("it has no {mark}")))
         };
@@ -200,6 +203,7 @@ impl TransformerModel {
     }
 
     fn marked(&self, rows: &[u32]) -> Vec<u32> {
+        // Two places are for the marks. Rows may come from callers, so each is checked.
         let known = rows.iter().take(self.longest_text - 2).map(|row| match self.tokens.nrows() > *row as usize {
             true => *row,
             false => self.marks.unknown,
@@ -239,6 +243,7 @@ impl WeightReader<'_> {
         let square = |name: &str| self.map(&part(name), self.hidden, self.hidden);
         let three = [square("attention.self.query")?, square("attention.self.key")?, square("attention.self.value")?];
         let uneven = |_| ModelError::malformed("model.safetensors", "attention of uneven sizes");
+        // Below one another: one product then gives all three side by side.
         let weights = concatenate(Axis(0), &three.each_ref().map(|map| map.weights.view())).map_err(uneven)?;
         let bias = concatenate(Axis(0), &three.each_ref().map(|map| map.bias.view())).map_err(uneven)?;
         Ok(EncoderLayer {

@@ -80,6 +80,7 @@ impl UnigramPieces {
             for (at, byte) in bytes[start..].iter().take(self.table.longest()).enumerate() {
                 hash = hash.with(*byte);
                 let end = start + at + 1;
+                // A cut within a character would not leave text.
                 if !word.is_char_boundary(end) {
                     continue;
                 }
@@ -88,6 +89,7 @@ impl UnigramPieces {
                 }
             }
         }
+        // From the end on, as each place knows only where its last piece began.
         let mut end = bytes.len();
         while let Some(cut) = cuts[end].filter(|_| end > 0) {
             rows.push(cut.row);

@@ -88,6 +88,7 @@ impl VectorTable {
             return false;
         }
         let rows = bytes.chunks_exact(self.dimension);
+        // Before anything is added, so that a broken blob leaves no rows behind.
         if rows.clone().any(|row| row.iter().all(|byte| *byte == 0)) {
             return false;
         }
@@ -127,6 +128,7 @@ impl VectorTable {
             multiply_rows(values, &query.wide, &mut sums[..scales.len()]);
             for (at, (sum, row_scale)) in sums.iter().zip(scales).enumerate() {
                 let cosine = *sum as f32 * query.scale * row_scale;
+                // Not `>=`: of equal rows the first one stays.
                 if nearest.is_none_or(|(_, best)| cosine > best) {
                     nearest = Some((block * SMALL_BLOCK + at, cosine));
                 }
@@ -148,6 +150,7 @@ impl VectorTable {
         }
         let wide: Vec<i16> = query.values().iter().map(|value| i16::from(*value)).collect();
         let scale = query.scale();
+        // Turned around, so that the worst of the best is on top, where it is replaced.
         let mut best: BinaryHeap<Reverse<RankedRow>> = BinaryHeap::new();
         let mut sums = [0i32; BLOCK];
         let blocks = self.values.chunks(BLOCK * self.dimension).zip(self.scales.chunks(BLOCK));
@@ -174,6 +177,7 @@ impl VectorTable {
 #[cfg_attr(not(feature = "narrow"), multiversion(targets("x86_64+avx2+fma")))]
 fn multiply_rows(values: &[i8], query: &[i16], sums: &mut [i32]) {
     for (sum, row) in sums.iter_mut().zip(values.chunks_exact(query.len())) {
+        // By way of 16 bits: processors multiply those and add neighbours in one instruction.
         *sum = row.iter().zip(query).map(|(value, wide)| i32::from(i16::from(*value)) * i32::from(*wide)).sum();
     }
 }

@@ -46,6 +46,7 @@ impl WordPieces {
     pub fn each_piece(&self, text: &str, mut each: impl FnMut(Option<u32>)) {
         let mut rows = Vec::new();
         self.rules.each_word(text, |word| {
+            // A word with an unknown part is unknown as a whole, so its rows are gathered first.
             rows.clear();
             let known = word.is_some_and(|word| self.word_rows(word, &mut rows));
             if known {
@@ -65,6 +66,7 @@ impl WordPieces {
             let rest = &word[start..];
             let (first, longest) = match start {
                 0 => (PieceHash::START, self.table.longest()),
+                // The longest piece may have the prefix, which is not in the text.
                 _ => (marked, self.table.longest().saturating_sub(CONTINUING.len())),
             };
             let Some((row, length)) = self.longest_piece(rest, first, longest, start > 0) else { return false };

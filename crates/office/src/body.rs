@@ -238,6 +238,7 @@ impl DocumentBody {
 
     /// Every picture and footnote that a run names is there, also if the body came from elsewhere.
     pub(crate) fn is_whole(&self) -> bool {
+        // Writers look pictures and footnotes up by number, and none may be missing then.
         let is_there = |run: &InlineRun| match run.content {
             RunContent::Picture(number) => number < self.pictures.len(),
             RunContent::Footnote(number) => number < self.footnotes.len(),

@@ -63,6 +63,7 @@ pub fn typed_cell(text: &str) -> CellValue {
     let trimmed = text.trim();
     match trimmed {
         "" => return CellValue::Empty,
+        // In these spellings only: `True` may be a title.
         "true" | "TRUE" => return CellValue::Boolean(true),
         "false" | "FALSE" => return CellValue::Boolean(false),
         _ => {}
@@ -83,6 +84,7 @@ fn number(text: &str) -> Option<f64> {
     let digits = text.strip_prefix('-').unwrap_or(text);
     let (whole, fraction) = digits.split_once('.').map_or((digits, None), |(whole, part)| (whole, Some(part)));
     let is_digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    // A leading zero means a code, such as that of a place, which as a number would lose it.
     let is_number = is_digits(whole) && (whole == "0" || !whole.starts_with('0')) && fraction.is_none_or(is_digits);
     let is_short = whole.len() + fraction.map_or(0, str::len) <= MOST_DIGITS;
     (is_number && is_short).then(|| text.parse().ok())?
@@ -91,6 +93,7 @@ fn number(text: &str) -> Option<f64> {
 /// `2026-04-15`, `2026-04-15T09:30`, `2026-04-15 09:30:00`. One with a zone is text: a cell has none.
 fn moment(text: &str) -> Option<CellValue> {
     let (day, time) = match text.get(10..) {
+        // Cut between letters only: a text with others in front is not a day anyway.
         None | Some("") => (text, None),
         Some(rest) => (text.get(..10)?, Some(rest.strip_prefix(['T', ' '])?)),
     };
@@ -106,10 +109,12 @@ fn seconds_of(time: &str) -> Option<i64> {
     let mut parts = time.split(':');
     let mut part = |below: i64| {
         let text = parts.next()?;
+        // `parse` also takes a sign.
         let is_two = text.len() == 2 && text.bytes().all(|byte| byte.is_ascii_digit());
         text.parse::<i64>().ok().filter(|number| is_two && *number < below)
     };
     let (hours, minutes) = (part(24)?, part(60)?);
+    // `09:30:` is longer as well, and fails at the missing part.
     let has_seconds = time.len() > 5;
     let seconds = if has_seconds { part(60)? } else { 0 };
     parts.next().is_none().then_some(hours * 3_600 + minutes * 60 + seconds)
@@ -162,9 +167,11 @@ fn shown_day(day: i64) -> String {
 
 /// A text of values with separators as rows: the first has the names of the columns. Quotes are read as RFC 4180 has them.
 pub fn csv_table(text: &str) -> SheetTable {
+    // Excel begins such files with a byte order mark, which would become part of the first name.
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut records = csv_records(text, separator(text)).into_iter();
     let columns = records.next().unwrap_or_default().into_iter().map(|(text, _)| text.trim().to_owned()).collect();
+    // Quotes are how a file says that `007` is a text.
     let cell = |(text, is_quoted): (String, bool)| if is_quoted { CellValue::text(text) } else { typed_cell(&text) };
     let rows = records.map(|record| record.into_iter().map(cell).collect()).collect();
     SheetTable { name: String::new(), columns, rows }
@@ -195,13 +202,17 @@ fn csv_records(text: &str, separator: char) -> Vec<Vec<(String, bool)>> {
     let mut letters = text.chars().peekable();
     while let Some(letter) = letters.next() {
         match letter {
+            // Two quotes within quotes are one.
             '"' if is_open && letters.peek() == Some(&'"') => field.extend(letters.next()),
             '"' if is_open => is_open = false,
             letter if is_open => field.push(letter),
+            // Only at the start: in the middle of a field, a quote is a letter.
             '"' if field.is_empty() => (is_open, was_quoted) = (true, true),
             letter if letter == separator => record.push((std::mem::take(&mut field), std::mem::take(&mut was_quoted))),
+            // The line end that follows ends the record.
             '\r' if letters.peek() == Some(&'\n') => {}
             '\n' | '\r' => {
+                // A field of two quotes is a value, though an empty one.
                 if !record.is_empty() || !field.is_empty() || was_quoted {
                     record.push((std::mem::take(&mut field), std::mem::take(&mut was_quoted)));
                     records.push(std::mem::take(&mut record));

@@ -31,9 +31,11 @@ const SECTION: &str = "<w:sectPr><w:pgSz w:w=\"11906\" w:h=\"16838\"/><w:pgMar w
 
 pub fn write_docx(parts: &DocxParts<'_>) -> Result<Vec<u8>, WriteFault> {
     let DocxParts { body, facts, most_bytes } = parts;
+    // Checked once, so that no writer below has to handle a missing picture.
     if !body.is_whole() {
         return Err(WriteFault::Incomplete);
     }
+    // First, because the blocks decide which lists and relations there are.
     let mut writer = BodyWriter::new(body, StyleIds::own(), Relations::default(), FirstIds::default());
     let blocks = writer.blocks("");
     let mut package = Package::new(*most_bytes);
@@ -65,6 +67,7 @@ pub fn write_docx(parts: &DocxParts<'_>) -> Result<Vec<u8>, WriteFault> {
 
 fn settings(has_footnotes: bool) -> String {
     let footnotes = match has_footnotes {
+        // The two separators of the part with the footnotes, which Word looks for here.
         true => "<w:footnotePr><w:footnote w:id=\"-1\"/><w:footnote w:id=\"0\"/></w:footnotePr>",
         false => "",
     };

@@ -86,6 +86,7 @@ pub fn markdown<E>(
         left_out: Vec::new(),
         known: HashSet::new(),
     };
+    // Embedded notes are read by the same reader, so the limits hold for all of them together.
     reader.note(name, text, NotePlace::default())?;
     Ok(MarkdownResult { body: reader.body, left_out: reader.left_out })
 }
@@ -119,6 +120,7 @@ impl<E> MarkdownReader<'_, E> {
             return Err(MarkdownFault::TooLong { limit: TOO_LONG });
         }
         let marked = MarkedText::of(&Note::parse(text));
+        // Formulas, tasks and highlights are not among them: the note crate finds those, by Obsidian's rules.
         let options = Options::ENABLE_TABLES | Options::ENABLE_FOOTNOTES | Options::ENABLE_STRIKETHROUGH;
         let mut walk = NoteWalk {
             reader: self,
@@ -144,6 +146,7 @@ impl<E> MarkdownReader<'_, E> {
 
     /// The words of a part of a note, on as many lines as it has blocks.
     fn words(&mut self, name: &str, text: &str) -> Result<Vec<InlineRun>, MarkdownFault<E>> {
+        // A footnote has runs and no blocks, so its blocks are gathered apart from those of the note.
         let before = std::mem::take(&mut self.body.blocks);
         let place = NotePlace { is_footnote: true, ..NotePlace::default() };
         let read = self.note(name, text, place);
@@ -164,6 +167,7 @@ fn joined_runs(blocks: Vec<BodyBlock>) -> Vec<InlineRun> {
         let own = match block.content {
             BlockContent::Heading(_, runs) | BlockContent::Paragraph(runs) | BlockContent::CalloutTitle(runs) => runs,
             BlockContent::Code(text) | BlockContent::Formula(text) => vec![InlineRun::text(text)],
+            // Only the words: a footnote has no room for a table.
             BlockContent::Table(table) => table.rows.into_iter().flatten().flatten().collect(),
             BlockContent::Rule => Vec::new(),
         };
@@ -224,9 +228,11 @@ impl<'w, E> NoteWalk<'w, '_, E> {
                 self.block(BlockContent::Rule);
             }
             Event::FootnoteReference(label) => {
+                // The reference may come before its definition, so either of them gives the number.
                 let number = self.footnote_number(&label);
                 self.inline.push(RunContent::Footnote(number), RunStyle::default());
             }
+            // A block comes line by line, and a tag may span several.
             Event::Html(text) => match &mut self.html {
                 Some(html) => html.push_str(&text),
                 None => self.html_pieces(&text),
@@ -272,6 +278,7 @@ impl<'w, E> NoteWalk<'w, '_, E> {
             Tag::FootnoteDefinition(label) => {
                 self.end_block();
                 let number = self.footnote_number(&label);
+                // Put back at the end of the definition, which may be between any two blocks.
                 let blocks = std::mem::take(&mut self.reader.body.blocks);
                 self.footnote = Some((number, blocks, std::mem::take(&mut self.containers)));
             }
@@ -377,9 +384,11 @@ impl<'w, E> NoteWalk<'w, '_, E> {
             InsertedMark::Text(text) => self.inline.text(text),
             InsertedMark::Task(is_done) => {
                 if let Some(OpenedContainer::Item { task, .. }) = self.containers.last_mut() {
+                    // The box comes first in its item, so the innermost container is that item.
                     *task = Some(*is_done);
                 }
             }
+            // Only in a paragraph: a heading or a cell cannot be cut in two.
             InsertedMark::Formula { text, stands_alone: true } if self.target == RunTarget::Paragraph => {
                 self.end_block();
                 self.block(BlockContent::Formula(text.clone()));
@@ -405,8 +414,10 @@ impl<'w, E> NoteWalk<'w, '_, E> {
     }
 
     fn embedded(&mut self, mark: &EmbedMark) -> Result<(), MarkdownFault<E>> {
+        // The blocks of a note fit neither into a line nor into a footnote.
         let takes_notes = self.target == RunTarget::Paragraph && !self.place.is_footnote && self.footnote.is_none();
         let takes_notes = takes_notes && self.reader.inside.len() < DEEPEST_EMBED;
+        // Counted before the caller is asked, since every answer may read a file.
         self.reader.embeds += 1;
         let wanted = WantedEmbed { note: self.name, target: &mark.target, place: mark.place.as_deref(), takes_notes };
         let part = match self.reader.embeds <= MOST_EMBEDS {
@@ -422,6 +433,7 @@ impl<'w, E> NoteWalk<'w, '_, E> {
             }
             EmbeddedPart::Note { name, text } if takes_notes && !self.is_inside(&name, mark) => {
                 self.end_block();
+                // The embedded note continues the list or quote that it is in.
                 let place = self.current_place();
                 let entered = (name.clone(), mark.place.clone());
                 self.reader.inside.push(entered);
@@ -434,6 +446,7 @@ impl<'w, E> NoteWalk<'w, '_, E> {
                 read
             }
             EmbeddedPart::Note { .. } | EmbeddedPart::Nothing => {
+                // Named in the answer, and shown as the link that it also is.
                 self.reader.leave_out(&mark.written);
                 self.inline.text(&mark.shown);
                 Ok(())
@@ -459,6 +472,7 @@ impl<'w, E> NoteWalk<'w, '_, E> {
 
     fn footnote_number(&mut self, label: &str) -> usize {
         let body = &mut self.reader.body;
+        // Labels are compared without case, as in Markdown.
         *self.footnotes.entry(label.to_lowercase()).or_insert_with(|| {
             body.footnotes.push(Vec::new());
             body.footnotes.len() - 1
@@ -540,6 +554,7 @@ impl<'w, E> NoteWalk<'w, '_, E> {
                 }
                 OpenedContainer::Quote { callout, .. } => {
                     place.quote = place.quote.saturating_add(1).min(DEEPEST_QUOTE);
+                    // A plain quote in a callout keeps the colours around it.
                     if callout.is_some() {
                         place.callout.clone_from(callout);
                     }
@@ -575,6 +590,7 @@ fn sized(picture: BodyPicture, mark: &EmbedMark) -> BodyPicture {
     let (width, height) = match mark.size {
         Some(EmbedSize { width, height: Some(height), .. }) if width > 0 && height > 0 => (width, height),
         Some(EmbedSize { width, height: None, .. }) if width > 0 => {
+            // With a width alone, Obsidian keeps the proportions.
             let height = u64::from(picture.height) * u64::from(width) / u64::from(picture.width.max(1));
             (width, u32::try_from(height).unwrap_or(u32::MAX).max(1))
         }

@@ -49,10 +49,12 @@ impl Relations {
 
     fn add(&mut self, kind: &str, target: &str, is_outside: bool) -> String {
         let key = (kind.to_owned(), target.to_owned());
+        // One entry for each address, however many runs lead to it.
         if let Some(id) = self.known.get(&key) {
             return id.clone();
         }
         let id = format!("rId{}", self.taken + self.entries.len() + 1);
+        // Without the mode, a program looks for a part of that name in the archive.
         let mode = if is_outside { " TargetMode=\"External\"" } else { "" };
         self.entries.push(format!("<Relationship Id=\"{id}\" Type=\"{kind}\" Target=\"{}\"{mode}/>", escaped(target)));
         self.known.insert(key, id.clone());
@@ -87,6 +89,7 @@ impl Package {
     /// At most this many bytes before they are packed.
     pub(crate) fn new(most: usize) -> Self {
         let defaults = BTreeMap::from([
+            // Relations get their type by this ending alone.
             ("rels", "application/vnd.openxmlformats-package.relationships+xml"),
             ("xml", "application/xml"),
         ]);
@@ -104,6 +107,7 @@ impl Package {
     }
 
     pub(crate) fn picture(&mut self, name: &str, picture: &BodyPicture) -> Result<(), WriteFault> {
+        // By its ending: pictures need no entry of their own in the list of types.
         self.defaults.insert(picture.format.ending(), picture.format.media_type());
         self.add(name, picture.bytes.clone())
     }
@@ -124,6 +128,7 @@ impl Package {
         let app = "application/vnd.openxmlformats-officedocument.extended-properties+xml";
         self.part("docProps/core.xml", core, core_properties(facts))?;
         self.part("docProps/app.xml", app, app_properties())?;
+        // Nothing is found by its name alone: programs start at these relations.
         let mut relations = Relations::default();
         relations.part("officeDocument", main);
         let metadata = "http://schemas.openxmlformats.org/package/2006/relationships/metadata/core-properties";
@@ -161,6 +166,7 @@ pub(crate) fn entry_options(name: &str) -> SimpleFileOptions {
     };
     SimpleFileOptions::default()
         .compression_method(method)
+        // Without these two, the clock and the system that writes would be in the bytes.
         .last_modified_time(DateTime::default())
         .unix_permissions(0o644)
 }
@@ -168,6 +174,7 @@ pub(crate) fn entry_options(name: &str) -> SimpleFileOptions {
 fn packed(parts: &[(String, Vec<u8>)]) -> Result<Vec<u8>, WriteFault> {
     let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
     for (name, bytes) in parts {
+        // Packing is most of the work, so it counts towards the limit of the call.
         count_steps(bytes.len() / 16);
         writer.start_file(name.as_str(), entry_options(name)).map_err(|_| WriteFault::TooLarge)?;
         writer.write_all(bytes).map_err(|_| WriteFault::TooLarge)?;

@@ -40,10 +40,12 @@ pub fn write_pptx(parts: &PptxParts<'_>) -> Result<Vec<u8>, WriteFault> {
         return Err(WriteFault::Incomplete);
     }
     let plans = slides(body);
+    // Refused before anything is drawn, which is the larger part of the work.
     if plans.len() > MOST_SLIDES {
         return Err(WriteFault::TooMany);
     }
     let (mut package, mut relations) = (Package::new(*most_bytes), Relations::default());
+    // Pages of notes need a master, which is left out without them.
     let has_notes = plans.iter().any(|plan| !plan.notes.is_empty());
     let master = relations.part("slideMaster", "slideMasters/slideMaster1.xml");
     for (number, picture) in (1..).zip(&body.pictures) {
@@ -69,6 +71,7 @@ pub fn write_pptx(parts: &PptxParts<'_>) -> Result<Vec<u8>, WriteFault> {
         package.part(&format!("ppt/{name}"), SLIDE, xml)?;
         package.relations(&format!("ppt/{name}"), &own)?;
         let id = relations.part("slide", &name);
+        // The format reserves the ids below 256.
         list += &format!("<p:sldId id=\"{}\" r:id=\"{id}\"/>", 255 + number);
     }
     package.part("ppt/theme/theme1.xml", THEME, fixed::theme())?;
@@ -90,6 +93,7 @@ pub fn write_pptx(parts: &PptxParts<'_>) -> Result<Vec<u8>, WriteFault> {
         notes_list = format!("<p:notesMasterIdLst><p:notesMasterId r:id=\"{id}\"/></p:notesMasterIdLst>");
         package.part("ppt/notesMasters/notesMaster1.xml", NOTES_MASTER, fixed::notes_master())?;
         let mut of_notes = Relations::default();
+        // Two masters cannot share a part with a theme.
         of_notes.part("theme", "../theme/theme2.xml");
         package.relations("ppt/notesMasters/notesMaster1.xml", &of_notes)?;
         package.part("ppt/theme/theme2.xml", THEME, fixed::theme())?;

@@ -106,6 +106,7 @@ impl TemplateFilling {
         let (length, rest) = bytes.split_first_chunk()?;
         let (values, mut rest) = rest.split_at_checked(usize::try_from(u64::from_le_bytes(*length)).ok()?)?;
         let (mut filling, lengths): (Self, Vec<usize>) = serde_json::from_slice(values).ok()?;
+        // Writers look up pictures by their numbers without checking them again.
         if lengths.len() != filling.body.pictures.len() || !filling.body.is_whole() {
             return None;
         }
@@ -119,6 +120,7 @@ impl TemplateFilling {
 
     /// The value of a placeholder that names a property.
     fn property(&self, name: &str) -> Option<&CellValue> {
+        // As Bases name a property of a note.
         let own = name.strip_prefix("note.").unwrap_or(name);
         let same = |known: &str| known.eq_ignore_ascii_case(own) || known.to_lowercase() == own.to_lowercase();
         self.properties.iter().find(|(known, _)| same(known)).map(|(_, value)| value)
@@ -140,6 +142,7 @@ pub(crate) struct KnownValues<'v> {
 impl KnownValues<'_> {
     /// The value of a name. The caller's own names come first, as in templates of notes.
     pub(crate) fn value(&self, name: &str) -> Option<CellValue> {
+        // First, so that a property of this name does not replace the title of the document.
         if name.eq_ignore_ascii_case("title") {
             return Some(CellValue::text(self.filling.title.as_str()));
         }
@@ -156,6 +159,7 @@ pub fn fill_template(
     most_bytes: usize,
 ) -> Result<FilledDocument, TemplateFault> {
     let values = KnownValues { filling, others };
+    // Refuses what is broken or has programs in it, before a value is put anywhere.
     let mut source = TemplateSource::open(format, template, most_bytes)?;
     let mut filled = match format {
         OfficeFormat::Docx => document::fill(&mut source, &values)?,

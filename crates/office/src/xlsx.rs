@@ -55,6 +55,7 @@ pub fn write_xlsx(parts: &XlsxParts<'_>) -> Result<Vec<u8>, WriteFault> {
     let (mut sheets, mut names) = (String::new(), String::new());
     let mut taken = HashSet::new();
     for (number, table) in tables.iter().enumerate() {
+        // A row may have more values than there are names.
         let (rows, columns) = (table.rows.len(), width(table));
         if rows > MOST_ROWS || columns > MOST_COLUMNS {
             return Err(WriteFault::TooLarge);
@@ -109,8 +110,10 @@ fn sheet_name(wanted: &str, taken: &mut HashSet<String>) -> String {
     (1..)
         .map(|number| {
             let behind = if number == 1 { String::new() } else { format!(" {number}") };
+            // The number has to fit as well, so the name gives way.
             format!("{}{behind}", cut(plain, LONGEST_NAME - behind.len()).trim_end())
         })
+        // Excel compares the names of sheets without case.
         .find(|name| taken.insert(name.to_lowercase()))
         .unwrap_or_default()
 }
@@ -178,6 +181,7 @@ fn sheet(table: &SheetTable, is_first: bool, texts: &mut SharedTexts) -> String 
 }
 
 fn text_cell(place: &str, text: &str, texts: &mut SharedTexts) -> String {
+    // `quotePrefix` is the apostrophe that users type: without it, an edited cell becomes a formula.
     let format = match text {
         text if looks_like_formula(text) => formats::QUOTED,
         text if text.contains('\n') => formats::LINES,
@@ -203,6 +207,7 @@ struct SharedTexts {
 impl SharedTexts {
     fn number(&mut self, text: &str) -> usize {
         self.uses += 1;
+        // With a longer text, Excel reports the workbook as damaged.
         let text = cut(text, LONGEST_TEXT);
         if let Some(number) = self.numbers.get(text) {
             return *number;
@@ -247,6 +252,7 @@ pub(crate) fn column_name(mut column: usize) -> String {
         if column < 26 {
             return name;
         }
+        // Not a number of base 26: after `Z` comes `AA`, and no letter means zero.
         column = column / 26 - 1;
     }
 }
@@ -257,6 +263,7 @@ fn widths(table: &SheetTable, columns: usize) -> Vec<usize> {
     const WIDEST: usize = 60;
     let mut widths = vec![6; columns];
     let mut widen = |column: usize, text: &str| {
+        // Only as much as may count is measured, since a cell can be long.
         let longest = text.lines().take(100).map(|line| cut(line, WIDEST).width()).max().unwrap_or(0);
         widths[column] = widths[column].max(longest.min(WIDEST));
     };
@@ -282,6 +289,7 @@ fn styles() -> String {
             "<xf numFmtId=\"{number}\" fontId=\"{font}\" fillId=\"{fill}\" borderId=\"0\" xfId=\"0\"{more}>{inner}</xf>"
         )
     };
+    // Beside a cell of several lines, the others begin at the top, too.
     let top = "<alignment vertical=\"top\"/>";
     let lines = "<alignment vertical=\"top\" wrapText=\"1\"/>";
     let formats = [

@@ -47,6 +47,7 @@ const LONGEST_ADDRESS: usize = 2_000;
 
 /// The address as a relationship may have it; `None` for one that is only shown as text.
 pub(crate) fn safe_address(address: &str) -> Option<String> {
+    // A link within the vault has no scheme, and leads nowhere outside of it.
     let (scheme, _) = address.split_once(':')?;
     if !SCHEMES.iter().any(|safe| scheme.eq_ignore_ascii_case(safe)) {
         return None;

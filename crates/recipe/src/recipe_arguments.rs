@@ -18,6 +18,7 @@ impl ParameterKind {
     /// What a value has to be, for a sentence that begins with the name of the parameter.
     fn refuses(self, value: &Value) -> Option<&'static str> {
         let fits = match (self, value) {
+            // Whether a path leads anywhere is for the tool that gets it.
             (Self::Text | Self::Note | Self::Folder, Value::String(_))
             | (Self::Number, Value::Number(_))
             | (Self::Boolean, Value::Bool(_)) => true,
@@ -39,6 +40,7 @@ impl ParameterKind {
 
 impl RecipeParameter {
     pub(crate) fn refuses_default(&self) -> Option<&'static str> {
+        // `default: null` makes a parameter optional without giving it a value.
         self.default.as_ref().filter(|value| !value.is_null()).and_then(|value| self.kind.refuses(value))
     }
 }
@@ -57,9 +59,11 @@ impl Recipe {
             .collect();
         let mut values = RecipeValues::default();
         for parameter in &self.parameters {
+            // Some clients send null for every argument that is left out.
             let value = given.get(&parameter.name).filter(|value| !value.is_null());
             let problem = match (value, &parameter.default) {
                 (None, None) => Some("is required"),
+                // The default was checked against the type when the recipe was read.
                 (None, Some(default)) => values.set(&parameter.name, default).err().map(|_| "is too large"),
                 (Some(value), _) => parameter
                     .kind

@@ -62,13 +62,16 @@ pub struct RecipeProblem {
 
 /// Names that mean something else in expressions, or in a call.
 const TAKEN: [&str; 19] = [
+    // Set by `for_each`.
     "item",
     "number",
+    // Bound inside of `map`, `filter` and the like, or in summaries of a base.
     "value",
     "values",
     "index",
     "key",
     "acc",
+    // Names with a meaning in Bases, whose expressions recipes use.
     "note",
     "file",
     "formula",
@@ -118,8 +121,10 @@ pub fn recipe_block(note: &str) -> Result<String, &'static str> {
             trimmed.bytes().take_while(|byte| matches!(byte, b'`' | b'~') && trimmed.as_bytes()[0] == *byte).count();
         let (mark, info) = trimmed.split_at(marks);
         match &mut open {
+            // As in CommonMark: a closing fence has the same sign, is at least as long, and has nothing behind it.
             Some((begun, kept)) if mark.starts_with(*begun) && info.trim().is_empty() => {
                 if let Some(text) = kept.take() {
+                    // Taking one of them would run steps that a reader of the note may not expect.
                     if found.is_some() {
                         return Err("has more than one `recipe` block");
                     }
@@ -131,12 +136,14 @@ pub fn recipe_block(note: &str) -> Result<String, &'static str> {
                 *text += line;
                 text.push('\n');
             }
+            // In another code block a fence is text, so a note may show an example of a recipe.
             Some((_, None)) => {}
             None if marks >= 3 => open = Some((mark, (info.trim() == "recipe").then(String::new))),
             None => {}
         }
     }
     match open {
+        // In Markdown it ends with the note; as a recipe it is more likely cut off.
         Some((_, Some(_))) => Err("has a `recipe` block without an end"),
         _ => found.ok_or("has no `recipe` block"),
     }
@@ -146,6 +153,7 @@ impl Recipe {
     /// Reads YAML; JSON is YAML too.
     pub fn parse(definition: &str) -> Result<Self, Vec<RecipeProblem>> {
         let whole = |problem: String| vec![RecipeProblem { at: String::new(), problem }];
+        // Before parsing, so that the limit bounds that work, too.
         if definition.len() > LONGEST_DEFINITION {
             return Err(whole(format!("is longer than {LONGEST_DEFINITION} bytes")));
         }
@@ -159,6 +167,7 @@ impl Recipe {
     /// The same from JSON.
     pub fn of_fields(fields: &Map<String, Value>) -> Result<Self, Vec<RecipeProblem>> {
         let mut reader = DefinitionReader::default();
+        // Read to the end in spite of problems, so that one answer names several of them.
         let recipe = reader.recipe(fields);
         reader.problems.truncate(MOST_PROBLEMS);
         if reader.problems.is_empty() { Ok(recipe) } else { Err(reader.problems) }
@@ -183,8 +192,10 @@ impl DefinitionReader {
         if description.chars().count() > LONGEST_DESCRIPTION {
             self.problem("description", format!("must have at most {LONGEST_DESCRIPTION} characters"));
         }
+        // Parameters before steps: only then are their names known to expressions.
         let parameters = self.parameters(fields.get("parameters"));
         let steps = self.steps(fields.get("steps"));
+        // Last, because the answer may use the results of all steps.
         let answer = fields.get("answer").filter(|answer| !answer.is_null());
         let answer = answer.and_then(|answer| self.template(answer, "answer"));
         if let Some(answer) = &answer {
@@ -236,6 +247,7 @@ impl DefinitionReader {
             self.problem("parameters", format!("has more than {MOST_PARAMETERS}"));
         }
         let mut parameters = Vec::new();
+        // Too many are a problem already, so the rest is not checked.
         for (name, value) in declared.iter().take(MOST_PARAMETERS) {
             let at = format!("parameters.{name}");
             self.name(name, &at);
@@ -249,8 +261,10 @@ impl DefinitionReader {
                 let names: Vec<String> = ParameterKind::ALL.iter().map(|(name, _)| format!("`{name}`")).collect();
                 self.problem(&joined(&at, "type"), format!("must be {}", names.join(" or ")));
             }
+            // A key without a value is null in YAML, which is not worth a problem here.
             let described = fields.get("description").filter(|text| !text.is_null());
             let description = described.and_then(|text| self.text(Some(text), &joined(&at, "description")));
+            // An unknown type is a problem already; with any type the rest can still be checked.
             let kind = kind.map_or(ParameterKind::Text, |(_, kind)| *kind);
             let parameter =
                 RecipeParameter { name: name.clone(), kind, description, default: fields.get("default").cloned() };
@@ -281,6 +295,7 @@ impl DefinitionReader {
         };
         self.only(fields, &at, &["id", "tool", "with", "for_each", "if"]);
         let tool = self.text(fields.get("tool"), &joined(&at, "tool")).unwrap_or_default();
+        // Without `item`: this expression is what gives the items.
         let for_each = self.expression(fields.get("for_each"), &joined(&at, "for_each"));
         if let Some(each) = &for_each {
             self.check_expression(each, &joined(&at, "for_each"), false);
@@ -304,12 +319,14 @@ impl DefinitionReader {
                 Vec::new()
             }
         };
+        // Arguments that could not be read are left out here: their problem is known.
         for (name, template) in &arguments {
             self.check_names(template, &format!("{at}.with.{name}"), has_item);
         }
         // Last: a step does not know its own result.
         let id = match fields.get("id") {
             Some(Value::String(id)) => id.clone(),
+            // By its place, so that later steps can use the result of a step without an id.
             None | Some(Value::Null) => format!("step_{}", index + 1),
             Some(_) => {
                 self.problem(&joined(&at, "id"), "must be a text");
@@ -364,6 +381,7 @@ impl DefinitionReader {
         let is_item = |name: &str| matches!(name, "item" | "number");
         let is_known = |name: &str| self.known.contains(name) || LOCAL.contains(&name) || (has_item && is_item(name));
         let unknown = expression.expression.names().find(|name| !is_known(name))?;
+        // A guess at a similar name would hide the reason.
         if is_item(unknown) {
             return Some(format!("{} is only known in a step with `for_each`", quoted(unknown)));
         }

@@ -65,6 +65,7 @@ impl RecipeValues {
     pub fn items(&self, step: &RecipeStep, context: &QueryContext<'_>) -> Result<Option<Vec<Value>>, RecipeFault> {
         let Some(each) = &step.for_each else { return Ok(None) };
         match self.evaluated(each, context)? {
+            // Refused and not cut: a run over a part of the list would look like one over all of it.
             Value::Array(items) if items.len() > MOST_ITEMS => Err(RecipeFault::TooManyItems { count: items.len() }),
             Value::Array(items) => Ok(Some(items)),
             // Nothing was found, which is not a mistake.
@@ -75,6 +76,7 @@ impl RecipeValues {
 
     /// Turns to one item.
     pub fn turn_to(&mut self, item: &Value, number: usize) {
+        // Not counted as results: each item takes the place of the one before.
         self.bindings.set(ITEM, &plain(item));
         self.bindings.set(NUMBER, &number.into());
     }
@@ -134,6 +136,7 @@ impl RecipeValues {
             // Nothing of the recipe is around it, so it is checked like an argument that the caller sent.
             ValueTemplate::Whole(whole) => self.evaluated(whole, context),
             ValueTemplate::Mixed(parts) => self.text(parts, pointer, language, context).map(Value::String),
+            // Tools declare the language of list items once, with `*` for any index.
             ValueTemplate::List(items) => {
                 let pointer = format!("{pointer}/*");
                 let language = languages(&pointer, &|_| None);
@@ -160,6 +163,7 @@ impl RecipeValues {
             match part {
                 TemplatePart::Text(fixed) => writer.write(fixed),
                 TemplatePart::Inserted(inserted) => {
+                    // Where a query takes any value, a number stays a number and only a text gets quotes.
                     let (value, put) = if writer.wants_value() {
                         let value = self.evaluated(inserted, context)?;
                         let put = writer.insert_value(&value);
@@ -193,6 +197,7 @@ impl RecipeValues {
 fn plain(value: &Value) -> Value {
     match value {
         Value::Array(items) => items.iter().map(plain).collect(),
+        // Queries write links, dates and durations as objects with one such key.
         Value::Object(fields) => match fields.iter().next().filter(|_| fields.len() == 1) {
             Some((key, link)) if key == "$link" => link.get("path").cloned().unwrap_or_default(),
             Some((key, written)) if key == "$date" || key == "$duration" => written.clone(),

@@ -46,6 +46,7 @@ impl TextArgument {
         let fits = |argument: &&Self| {
             let is_so = |(name, wanted): (&str, &str)| match beside(name) {
                 Some(Value::String(value)) => value == wanted,
+                // `when` is declared as text, for switches as well.
                 Some(Value::Bool(value)) => value == (wanted == "true"),
                 _ => false,
             };
@@ -92,6 +93,7 @@ impl TextWriter {
             TextLanguage::Search => TextForm::Search,
             TextLanguage::Pattern => TextForm::Pattern,
             TextLanguage::Replacement => TextForm::Replacement,
+            // The same test as that of the query tools, so that a text is read as it was written.
             TextLanguage::Query if is_base_yaml(written) => TextForm::BaseYaml,
             TextLanguage::Query if written.trim().ends_with(".base") => TextForm::Path,
             TextLanguage::Query => TextForm::Dql,
@@ -117,12 +119,14 @@ impl TextWriter {
         };
         for c in fixed.chars() {
             match self.quote {
+                // A quote in a link is part of a name there, so only the bracket counts.
                 _ if self.in_brackets && self.form == TextForm::Dql => self.in_brackets = c != ']',
                 Some(_) if self.escaped => self.escaped = false,
                 Some(_) if c == '\\' => self.escaped = true,
                 Some(open) if c == open => self.quote = None,
                 Some(_) => {}
                 None if quotes.contains(&c) => self.quote = Some(c),
+                // Only two brackets begin a link; one alone begins a list or an index.
                 None if self.form == TextForm::Dql && c == '[' => self.in_brackets = self.text.ends_with('['),
                 None if self.form == TextForm::Search && matches!(c, '[' | ']') => self.in_brackets = c == '[',
                 None => {}
@@ -133,6 +137,7 @@ impl TextWriter {
 
     /// Whether a value is written by its type here, and not as its text.
     pub(crate) fn wants_value(&self) -> bool {
+        // In quotes, links and tags the recipe has written the start of a text already.
         self.form == TextForm::Dql && self.quote.is_none() && !self.in_brackets && !self.text.ends_with('#')
     }
 
@@ -154,9 +159,12 @@ impl TextWriter {
             TextForm::Path if is_first => value.to_owned(),
             TextForm::Path => plain_if(value, !leaves_folder(value), "which has to be a single name there")?,
             TextForm::Pattern => pattern_of(value),
+            // Otherwise `$1` in a value would insert a group of the match.
             TextForm::Replacement => value.replace('$', "$$"),
+            // A line break could begin another clause or another key.
             _ if value.contains(char::is_control) => return Err("which has a line break or another control character"),
             TextForm::Dql if self.in_brackets => {
+                // Links have no escapes: each of these signs would end the name of the note.
                 plain_if(value, !value.contains(['[', ']', '|', '#', '^']), "which cannot be in a link")?
             }
             TextForm::Dql if is_quoted => in_quotes(value),
@@ -169,6 +177,7 @@ impl TextWriter {
             TextForm::Search if is_quoted => in_quotes(value),
             TextForm::Search => self.searched(value)?,
             TextForm::BaseYaml if is_quoted => {
+                // The text is in YAML and in an expression at once, and each has its own escapes.
                 let means_more = value.contains(['"', '\'', '\\', '`', '[', ']', '{', '}', ','])
                     || value.contains(": ")
                     || value.contains(" #")
@@ -185,6 +194,7 @@ impl TextWriter {
     fn searched(&self, value: &str) -> Result<String, &'static str> {
         // A quote in the middle of a word is part of the word for the search language.
         let begins = self.text.is_empty() || self.text.ends_with(|c: char| c.is_whitespace() || "(:-".contains(c));
+        // A `-` in front negates a word, a `/` begins a regular expression, and `OR` joins its neighbours.
         let is_plain = is_word(value, "_-/") && !value.starts_with(['-', '/']) && value != "OR";
         match (is_plain, begins) {
             (true, _) => Ok(value.to_owned()),
@@ -199,6 +209,7 @@ fn plain_if(value: &str, fits: bool, problem: &'static str) -> Result<String, &'
 }
 
 fn leaves_folder(value: &str) -> bool {
+    // `\` is a separator in paths from Windows.
     value.contains(['/', '\\', '\0']) || matches!(value.trim(), "." | "..")
 }
 

@@ -61,6 +61,7 @@ impl ValueTemplate {
     /// The errors are of the first template that cannot be read, with its place.
     pub(crate) fn parse(value: &Value, at: &str, depth: usize) -> Result<Self, (String, String)> {
         let fault = |problem: String| (at.to_owned(), problem);
+        // Templates are walked recursively, here and in every run.
         if depth > MAX_DEPTH {
             return Err(fault(format!("is nested more than {MAX_DEPTH} levels deep")));
         }
@@ -99,6 +100,7 @@ impl ValueTemplate {
         }
         let value = |template| match template {
             Self::Literal(value) => value,
+            // Not reached, since all of them are literals.
             _ => Value::Null,
         };
         match self {
@@ -117,6 +119,7 @@ impl ValueTemplate {
             if !before.is_empty() {
                 parts.push(TemplatePart::Text(before.to_owned()));
             }
+            // Not taken as text: a forgotten `}}` would put the expression itself into a note.
             let end = end_of_expression(behind).ok_or("`{{` has no `}}`")?;
             parts.push(TemplatePart::Inserted(TemplateExpression::parse(&behind[..end])?));
             rest = &behind[end + 2..];
@@ -139,6 +142,7 @@ impl ValueTemplate {
             Self::Literal(value) => TemplateShape::Known(value.clone()),
             Self::Mixed(_) => TemplateShape::Text,
             Self::Whole(whole) => {
+                // Only a parameter or a step has a type that is known before the run.
                 whole.expression.single_name().map_or(TemplateShape::Unknown, |name| TemplateShape::Named(name.into()))
             }
             Self::List(items) => TemplateShape::List(items.iter().map(Self::shape).collect()),
@@ -195,9 +199,11 @@ impl ValueTemplate {
 /// Where `}}` ends an expression; those in quotes belong to it.
 fn end_of_expression(text: &str) -> Option<usize> {
     let mut quote = None;
+    // Bytes are enough, because all signs that matter are ASCII.
     let mut bytes = text.bytes().enumerate();
     while let Some((at, byte)) = bytes.next() {
         match (quote, byte) {
+            // An escaped quote does not end the text.
             (Some(_), b'\\') => drop(bytes.next()),
             (Some(open), byte) if byte == open => quote = None,
             (Some(_), _) => {}

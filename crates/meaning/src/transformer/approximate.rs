@@ -14,10 +14,12 @@ pub(super) fn gelu(values: &mut [f32]) {
 /// Replaces every value by its share: positive, and one in sum.
 #[cfg_attr(not(feature = "narrow"), multiversion(targets("x86_64+avx2+fma")))]
 pub(super) fn softmax(values: &mut [f32], factor: f32) {
+    // Relative to the largest, so that no power overflows.
     let largest = values.iter().fold(f32::NEG_INFINITY, |most, value| most.max(*value));
     for value in &mut *values {
         *value = exponential((*value - largest) * factor);
     }
+    // The sum is at least 1, which the largest value contributes.
     let share = 1.0 / values.iter().sum::<f32>();
     for value in values {
         *value *= share;
@@ -25,6 +27,7 @@ pub(super) fn softmax(values: &mut [f32], factor: f32) {
 }
 
 /// To 2e-7 (Abramowitz and Stegun, 7.1.26).
+// Wide instructions are only made of what is inlined into the functions above.
 #[inline(always)]
 fn error_function(x: f32) -> f32 {
     let t = 1.0 / (1.0 + 0.327_591_1 * x.abs());
@@ -35,10 +38,12 @@ fn error_function(x: f32) -> f32 {
 /// `e^x`, to 2e-7 of the result: two to a whole power, times a polynomial for the rest.
 #[inline(always)]
 fn exponential(x: f32) -> f32 {
+    // Beyond these, the result is not a normal number of 32 bits.
     let x = x.clamp(-87.0, 88.0);
     // Adding a number so large leaves no place for a fraction, which rounds.
     const ROUNDER: f32 = 12_582_912.0;
     let power = (x * std::f32::consts::LOG2_E + ROUNDER) - ROUNDER;
+    // The logarithm of 2 in two parts: the first has few digits, so its product is exact.
     let rest = x - power * 0.693_359_4 + power * 2.121_944_4e-4;
     let square = rest * rest;
     let tail = ((((1.987_569_2e-4 * rest + 1.398_199_9e-3) * rest + 8.333_452e-3) * rest + 4.166_579_6e-2) * rest
@@ -46,6 +51,7 @@ fn exponential(x: f32) -> f32 {
         * rest
         + 0.5;
     let polynomial = tail * square + rest + 1.0;
+    // The power of two is made by writing its exponent.
     polynomial * f32::from_bits(((power as i32 + 127) << 23).cast_unsigned())
 }
 

@@ -12,6 +12,7 @@ use super::{
 impl LinearMap {
     fn apply(&self, input: &Array2<f32>) -> Array2<f32> {
         let mut output = Array2::zeros((input.nrows(), self.bias.len()));
+        // The product is added to what is in the output, so the bias comes first.
         output.rows_mut().into_iter().for_each(|mut row| row.assign(&self.bias));
         general_mat_mul(1.0, input, &self.weights.t(), 1.0, &mut output);
         output
@@ -25,6 +26,7 @@ impl LayerNorm {
         for mut row in values.rows_mut() {
             let mean = row.sum() / width;
             let variance = row.iter().map(|value| (value - mean) * (value - mean)).sum::<f32>() / width;
+            // Without epsilon, a row of equal values would be divided by 0.
             let scale = 1.0 / (variance + epsilon).sqrt();
             for ((value, weight), bias) in row.iter_mut().zip(&self.weights).zip(&self.bias) {
                 *value = (*value - mean) * scale * weight + bias;
@@ -53,6 +55,7 @@ impl TransformerModel {
             let text = values.slice_axis(Axis(0), Slice::from(start..start + length));
             start += length;
             match self.pooling {
+                // With both marks, which the reference counts as well.
                 PoolingMode::Mean => text.sum_axis(Axis(0)) / *length as f32,
                 PoolingMode::FirstToken => text.row(0).to_owned(),
             }
@@ -63,6 +66,7 @@ impl TransformerModel {
     fn layer(&self, layer: &EncoderLayer, input: &Array2<f32>, lengths: &[usize]) -> Array2<f32> {
         let seen = self.attention(&layer.attention.apply(input), lengths);
         let mut middle = layer.attention_output.apply(&seen);
+        // What goes in is added to what comes out, here and below, as in BERT.
         middle += input;
         layer.attention_norm.apply(&mut middle, self.norm_epsilon);
         let mut wide = layer.widening.apply(&middle);
@@ -79,6 +83,7 @@ impl TransformerModel {
     /// What each token takes from the others of its text. `mixed` has query, key and value side by side.
     fn attention(&self, mixed: &Array2<f32>, lengths: &[usize]) -> Array2<f32> {
         let (hidden, width) = (self.dimension(), self.dimension() / self.heads);
+        // Products grow with the width, and softmax would then only see the largest.
         let factor = 1.0 / (width as f32).sqrt();
         let longest = lengths.iter().copied().max().unwrap_or(0);
         let mut seen = Array2::zeros((mixed.nrows(), hidden));
@@ -90,6 +95,7 @@ impl TransformerModel {
             // Scores take a part of one matrix, in one run of memory where the text is the longest.
             let mut scores = block_mut(&mut scores, 0..*length, 0..*length);
             for head in 0..self.heads {
+                // Query, key or value: the columns of this head in its third of the matrix.
                 let part = |third: usize| {
                     let first = third * hidden + head * width;
                     block(mixed, text.clone(), first..first + width)

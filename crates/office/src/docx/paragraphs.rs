@@ -88,12 +88,14 @@ impl<'d> BodyWriter<'d> {
         for (number, block) in body.blocks.iter().enumerate() {
             count_steps(64);
             let next = body.blocks.get(number + 1);
+            // Two callouts of one type that follow each other are two boxes.
             let is_other = |next: &BodyBlock| {
                 next.callout != block.callout || matches!(next.content, BlockContent::CalloutTitle(_))
             };
             self.ends_box = next.is_none_or(is_other);
             self.block(&mut xml, block, plain);
         }
+        // A template may have footnotes, whose part and ids are not ours to change.
         if !self.has_footnote_part {
             for (number, runs) in (1..).zip(&body.footnotes) {
                 let mark = InlineRun {
@@ -123,6 +125,7 @@ impl<'d> BodyWriter<'d> {
                     // A template without headings: larger and bold is what they look like anywhere.
                     None => {
                         let size = [32, 28, 26, 24, 22, 22][usize::from(level.clamp(&1, &6) - 1)];
+                        // The level of the outline, so that the heading is in a table of contents all the same.
                         let outline = format!("<w:keepNext/><w:outlineLvl w:val=\"{}\"/>", level.clamp(&1, &6) - 1);
                         let bold = format!("<w:b/><w:sz w:val=\"{size}\"/><w:szCs w:val=\"{size}\"/>");
                         let inner = self.runs(runs, &bold);
@@ -144,6 +147,7 @@ impl<'d> BodyWriter<'d> {
                         "<w:shd w:val=\"clear\" w:color=\"auto\" w:fill=\"F3F4F6\"/><w:ind w:left=\"{indent}\"/>"
                     ),
                 };
+                // A style has its font; formatting of the run would win over the one of the template.
                 let run = if self.styles.code.is_some() { "" } else { CODE_RUN };
                 xml.push_str(&format!("<w:p><w:pPr>{properties}</w:pPr><w:r>"));
                 if !run.is_empty() {
@@ -172,6 +176,7 @@ impl<'d> BodyWriter<'d> {
     /// A paragraph in a list or a quote.
     fn placed(&mut self, xml: &mut String, block: &BodyBlock, runs: &[InlineRun], run: &str) {
         let indent = self.indent(block);
+        // A callout has no style: its colours depend on its type.
         let id = match (&block.list, &block.callout) {
             (Some(_), _) => self.styles.list.clone(),
             (None, None) => self.styles.quote.clone(),
@@ -181,6 +186,7 @@ impl<'d> BodyWriter<'d> {
         let mut hanging = 0;
         let mut mark = "";
         match block.list {
+            // The box takes the place of the bullet, since Word has no lists of boxes.
             Some(ListPlace { opens: true, task: Some(is_done), .. }) => {
                 (hanging, mark) = (LIST_STEP, if is_done { "\u{2611}" } else { "\u{2610}" });
             }
@@ -314,6 +320,7 @@ impl<'d> BodyWriter<'d> {
         let RunStyle { bold, italic, strike, underline, highlight, code, raised, lowered } = run.style;
         let mut properties = String::new();
         match (&self.styles.code_run, &self.styles.link) {
+            // A run has one style; of code in a link, that of code counts.
             (Some(id), _) if code => properties += &format!("<w:rStyle w:val=\"{}\"/>", escaped(id)),
             (_, Some(id)) if run.link.is_some() => properties += &format!("<w:rStyle w:val=\"{}\"/>", escaped(id)),
             _ => {}
@@ -321,6 +328,7 @@ impl<'d> BodyWriter<'d> {
         if code && self.styles.code_run.is_none() {
             properties += "<w:rFonts w:ascii=\"Courier New\" w:hAnsi=\"Courier New\" w:cs=\"Courier New\"/>";
         }
+        // An element that occurs twice makes the document invalid.
         if bold && !base.contains("<w:b/>") {
             properties += "<w:b/>";
         }
@@ -374,6 +382,7 @@ impl<'d> BodyWriter<'d> {
 
     fn table(&mut self, xml: &mut String, table: &BodyTable) {
         let columns = table.rows.iter().map(Vec::len).max().unwrap_or(0);
+        // A table without columns makes the document invalid.
         if columns == 0 {
             return;
         }
@@ -438,6 +447,7 @@ impl<'d> BodyWriter<'d> {
         let kinds = format!("{}{}", list_kind(bullets, false), list_kind(numbered, true));
         let mut lists =
             format!("<w:num w:numId=\"{}\"><w:abstractNumId w:val=\"{bullets}\"/></w:num>", self.first.number);
+        // By their numbers, which were given in the order of use.
         let mut in_order: Vec<(usize, usize)> = self.numbers.iter().map(|(list, number)| (*number, *list)).collect();
         in_order.sort_unstable();
         for (number, list) in in_order {
@@ -456,6 +466,7 @@ impl<'d> BodyWriter<'d> {
     /// The part with the footnotes, and what it refers to.
     pub(super) fn footnotes(&mut self) -> (String, Relations) {
         let body = self.body;
+        // Every part has its own relations, and footnotes may have links.
         let own = std::mem::take(&mut self.relations);
         let mut xml = format!(
             "{DECLARATION}<w:footnotes {NAMESPACES}><w:footnote w:type=\"separator\" w:id=\"-1\"><w:p><w:r><w:separator/></w:r></w:p>\
@@ -517,6 +528,7 @@ pub(crate) fn drawn_size(picture: &BodyPicture, widest: u64, highest: u64) -> (u
 
 /// The widths of the columns, by the words in them.
 fn column_widths(table: &BodyTable, columns: usize) -> Vec<usize> {
+    // At least some letters each, so that a column of short values is not crushed by a long one.
     let mut lengths = vec![4_usize; columns];
     for row in &table.rows {
         for (length, cell) in lengths.iter_mut().zip(row) {

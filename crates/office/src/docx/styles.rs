@@ -44,6 +44,7 @@ impl StyleIds {
             headings: [1, 2, 3, 4, 5, 6].map(|level| id(&[&format!("heading {level}")])),
             list: id(&["list paragraph"]),
             quote: id(&["quote", "block text"]),
+            // The first is Pandoc's, the others are Word's.
             code: id(&["source code", "html preformatted", "plain text"]),
             code_run: id(&["verbatim char", "html code"]),
             link: id(&["hyperlink"]),
@@ -72,6 +73,7 @@ pub(super) fn styles() -> String {
          <w:right w:w=\"108\" w:type=\"dxa\"/></w:tblCellMar></w:tblPr></w:style>"
     );
     for (level, size, before) in [(1, 36, 360), (2, 30, 280), (3, 26, 240), (4, 24, 200), (5, 22, 200), (6, 22, 200)] {
+        // The last two levels have the size of the text, so that weight alone would not tell them apart.
         let slant = if level > 4 { "<w:i/>" } else { "" };
         xml += &format!(
             "<w:style w:type=\"paragraph\" w:styleId=\"Heading{level}\"><w:name w:val=\"heading {level}\"/>\

@@ -30,6 +30,7 @@ pub(super) fn pieces(html: &str) -> Vec<HtmlPiece> {
             rest = comment.find("-->").map_or("", |end| &comment[end + 3..]);
             continue;
         }
+        // Without an end it is not a tag, but a sign in the text.
         let Some(end) = rest.find('>') else {
             text(&mut pieces, rest);
             return pieces;

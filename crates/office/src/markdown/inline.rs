@@ -78,6 +78,7 @@ impl InlineState {
 /// Text between two `==` as highlighted.
 pub(super) fn highlighted(runs: Vec<InlineRun>) -> Vec<InlineRun> {
     let is_text = |run: &InlineRun| !run.style.code && matches!(run.content, RunContent::Text(_));
+    // The marks may be in different runs, as in `==**bold** and plain==`.
     let count: usize = runs.iter().filter(|run| is_text(run)).map(|run| run.as_text().matches("==").count()).sum();
     if count < 2 {
         return runs;
@@ -91,6 +92,7 @@ pub(super) fn highlighted(runs: Vec<InlineRun>) -> Vec<InlineRun> {
             made.push(InlineRun { content, style, link });
             continue;
         };
+        // In code, `==` is an operator, but the code may itself be highlighted.
         if style.code {
             style.highlight |= is_on;
             made.push(InlineRun { content: RunContent::Text(text), style, link });
@@ -113,6 +115,7 @@ pub(super) fn highlighted(runs: Vec<InlineRun>) -> Vec<InlineRun> {
 
 /// Without blanks and breaks at both ends.
 pub(super) fn trimmed(mut runs: Vec<InlineRun>) -> Vec<InlineRun> {
+    // Blanks of code are part of it.
     let is_blank = |run: &InlineRun| match &run.content {
         RunContent::Text(text) => text.trim().is_empty() && !run.style.code,
         RunContent::Break => true,
@@ -145,12 +148,14 @@ pub(super) fn callout(runs: &[InlineRun]) -> Option<(String, Vec<InlineRun>, Vec
     if kind.is_empty() {
         return None;
     }
+    // The sign says whether Obsidian folds it, which a document cannot.
     let title = rest.strip_prefix(['+', '-']).unwrap_or(rest);
     let mut first = runs[0].clone();
     first.content = RunContent::Text(title.to_owned());
     let end = runs.iter().position(|run| run.content == RunContent::Break).unwrap_or(runs.len());
     let title = std::iter::once(first).chain(runs[1..end.max(1)].iter().cloned()).collect();
     let mut title = trimmed(title);
+    // As in Obsidian, which shows the type then.
     if title.is_empty() {
         title.push(InlineRun::text(capitalised(&kind)));
     }

@@ -44,10 +44,13 @@ impl MarkedText {
         let start = note.frontmatter.as_ref().map_or(0, |block| block.span.end);
         // What is replaced, and by which mark; by nothing for a part that is left out.
         let mut edits: Vec<(Range<usize>, Option<InsertedMark>)> = Vec::new();
+        // Obsidian shows neither comments nor the ids of blocks.
         edits.extend(note.comments.iter().map(|comment| (comment.span.clone(), None)));
         edits.extend(note.blocks.iter().map(|block| (block.marker.clone(), None)));
+        // A note that has these characters could otherwise name marks that are not its own.
         edits.extend(text.match_indices([OPEN, CLOSE]).map(|(at, mark)| (at..at + mark.len(), None)));
         for math in &note.math {
+            // The parser would take signs in a formula for emphasis or escapes.
             let formula = unquoted(&text[math.content.clone()]);
             edits.push((math.span.clone(), Some(InsertedMark::Formula { text: formula, stands_alone: math.display })));
         }
@@ -55,6 +58,7 @@ impl MarkedText {
             edits.push((task.checkbox.clone(), Some(InsertedMark::Task(task.is_completed()))));
         }
         for footnote in note.footnotes.iter().filter(|footnote| footnote.kind == FootnoteKind::Inline) {
+            // `^[text]` is Obsidian's; the parser only knows footnotes with labels.
             let content = footnote.content.clone().map_or("", |content| &text[content]);
             edits.push((footnote.span.clone(), Some(InsertedMark::Footnote(content.to_owned()))));
         }
@@ -64,6 +68,7 @@ impl MarkedText {
         let mut marked = Self { text: String::with_capacity(text.len()), marks: Vec::new() };
         let mut at = start;
         for (span, mark) in edits {
+            // Inside of what was replaced before, or in the properties.
             if span.start < at || span.end > text.len() {
                 continue;
             }
@@ -106,6 +111,7 @@ impl MarkedText {
 /// Links that the parser does not read: those in double brackets, and everything that is shown in place.
 fn link_mark(note: &Note<'_>, link: &Link) -> Option<InsertedMark> {
     let text = note.text;
+    // Of a link by reference, the definition has the address.
     let followed = note.definition_of(link).map(|definition| definition.followed_by(link));
     let link = followed.as_ref().unwrap_or(link);
     if !link.embed {
@@ -128,6 +134,7 @@ fn link_mark(note: &Note<'_>, link: &Link) -> Option<InsertedMark> {
 
 /// What the app shows for a link.
 fn shown(text: &str, link: &Link) -> String {
+    // As Obsidian shows it: the alias, or else the path and the headings with `>` between them.
     if let Some(alias) = link.alias.clone().map(|alias| text[alias].trim()).filter(|alias| !alias.is_empty()) {
         return alias.to_owned();
     }

@@ -34,6 +34,7 @@ impl ParagraphWriter<'_, '_> {
     }
 
     fn paragraph(&mut self, block: &BodyBlock, scale: Option<Scale>) -> String {
+        // The text of a layout has bullets, which a paragraph has to switch off.
         let plain = "<a:pPr marL=\"0\" indent=\"0\"><a:buNone/></a:pPr>".to_owned();
         let properties = match block.list {
             Some(place) => {
@@ -45,6 +46,7 @@ impl ParagraphWriter<'_, '_> {
                         format!("<a:buFont typeface=\"Segoe UI Symbol\"/><a:buChar char=\"{mark}\"/>")
                     }
                     (_, None, Some(start)) => {
+                        // The range of the format.
                         let start = start.clamp(1, 32_767);
                         format!(
                             "<a:buFont typeface=\"+mj-lt\"/><a:buAutoNum type=\"arabicPeriod\" startAt=\"{start}\"/>"
@@ -68,6 +70,7 @@ impl ParagraphWriter<'_, '_> {
         let inner = match &block.content {
             BlockContent::Code(text) => {
                 let style = RunStyle { code: true, ..RunStyle::default() };
+                // One paragraph with breaks: several would have gaps between the lines of code.
                 let lines = text.split('\n').map(|line| InlineRun { style, ..InlineRun::text(line) });
                 let mut runs: Vec<InlineRun> = Vec::new();
                 for line in lines {
@@ -104,6 +107,7 @@ impl ParagraphWriter<'_, '_> {
         for run in runs {
             match &run.content {
                 RunContent::Text(text) => {
+                    // A line end in the text of a run is only a blank.
                     for (number, line) in text.split('\n').enumerate() {
                         if number > 0 {
                             xml.push_str("<a:br/>");
@@ -136,11 +140,13 @@ impl ParagraphWriter<'_, '_> {
             (style.italic || all.italic, " i=\"1\""),
             (style.underline, " u=\"sng\""),
             (style.strike, " strike=\"sngStrike\""),
+            // An attribute may occur once, so only one of the two is written.
             (style.raised, " baseline=\"30000\""),
             (style.lowered && !style.raised, " baseline=\"-25000\""),
         ];
         switches.iter().filter(|(is_on, _)| *is_on).for_each(|(_, attribute)| attributes += attribute);
         let mut inner = String::new();
+        // In the order of the schema: highlight, fonts, link.
         if style.highlight {
             inner += "<a:highlight><a:srgbClr val=\"FFF2A8\"/></a:highlight>";
         }
@@ -176,6 +182,7 @@ pub(super) fn slide(body: &DocumentBody, plan: &SlidePlan, relations: &mut Relat
     if !plan.lines.is_empty() {
         let width = TEXT_WIDTH * plan.text_share();
         let scale = fitting_scale(&plan.lines, width);
+        // A shape without a place takes the one of its layout.
         let (place, place_xml) = match (plan.is_cover, plan.pictures.is_empty()) {
             (true, _) => ("<p:ph type=\"subTitle\" idx=\"1\"/>", String::new()),
             (false, true) => ("<p:ph idx=\"1\"/>", String::new()),
@@ -185,6 +192,7 @@ pub(super) fn slide(body: &DocumentBody, plan: &SlidePlan, relations: &mut Relat
                 ("<p:ph idx=\"1\"/>", transform("a", (x, y, width / 2 - 150_000, height)))
             }
         };
+        // A cover keeps the large letters of its layout.
         let paragraphs = writer.paragraphs(&plan.lines, (!plan.is_cover).then_some(scale));
         shapes += &shape(3, "Content", place, &place_xml, &paragraphs, "<a:bodyPr><a:normAutofit/></a:bodyPr>");
     }
@@ -225,6 +233,7 @@ fn drawn_table(writer: &mut ParagraphWriter<'_, '_>, table: &BodyTable) -> Strin
     let (x, y, width, height) = BODY;
     let count = u64::try_from(columns).unwrap_or(u64::MAX);
     let rows = u64::try_from(table.rows.len()).unwrap_or(u64::MAX);
+    // A few rows do not fill the slide, and many are as high as there is room.
     let row_height = (height / rows.max(1)).min(460_000);
     let size = if table.rows.len() > 8 || columns > 6 { 1_200 } else { 1_600 };
     let mut grid = String::new();

@@ -54,6 +54,7 @@ pub(crate) fn slides(body: &DocumentBody) -> Vec<SlidePlan> {
     let count =
         |is_wanted: fn(&BlockContent) -> bool| body.blocks.iter().filter(|block| is_wanted(&block.content)).count();
     let rules = count(|content| *content == BlockContent::Rule);
+    // In a note with many headings, a few rules are only rules.
     let has_rules = rules > 0 && rules * 2 >= count(|content| matches!(content, BlockContent::Heading(1 | 2, _)));
     let mut plans: Vec<SlidePlan> = Vec::new();
     let mut gathered = GatheredSlide::default();
@@ -76,11 +77,13 @@ pub(crate) fn slides(body: &DocumentBody) -> Vec<SlidePlan> {
         }
     }
     gathered.finish(&mut plans);
+    // An empty note still makes a file with a slide to open.
     if plans.is_empty() {
         plans.push(SlidePlan::default());
     }
     if let Some(first) = plans.first_mut() {
         let is_plain = |block: &BodyBlock| block.list.is_none() && matches!(block.content, BlockContent::Paragraph(_));
+        // A short first slide is the title page; one with more on it is a slide like the others.
         first.is_cover = !first.title.is_empty()
             && first.table.is_none()
             && first.pictures.is_empty()
@@ -88,6 +91,7 @@ pub(crate) fn slides(body: &DocumentBody) -> Vec<SlidePlan> {
             && first.lines.iter().all(|block| is_plain(block) && plain_text(block.runs()).len() <= 160);
     }
     for plan in &mut plans {
+        // After the cover is known: footnotes of a title would make it a slide with text.
         let lines = footnotes(body, plan);
         plan.lines.extend(lines);
     }
@@ -149,6 +153,7 @@ impl GatheredSlide {
         let first = plans.len();
         let mut plan = SlidePlan { title: title.clone(), ..SlidePlan::default() };
         let mut height = 0.0;
+        // The slides that follow have the same title, so that each says what it is about.
         let next = |plan: &mut SlidePlan, height: &mut f64, plans: &mut Vec<SlidePlan>| {
             *height = 0.0;
             plans.push(std::mem::replace(plan, SlidePlan { title: title.clone(), ..SlidePlan::default() }));
@@ -165,6 +170,7 @@ impl GatheredSlide {
                     if !plan.lines.is_empty() || plan.table.is_some() || !plan.pictures.is_empty() {
                         next(&mut plan, &mut height, plans);
                     }
+                    // With its head on every slide.
                     let rows = std::iter::once(head.clone()).chain(piece.iter().cloned()).collect();
                     plan.table = Some(BodyTable { sides: table.sides.clone(), rows });
                 }
@@ -178,6 +184,7 @@ impl GatheredSlide {
                 plan.pictures.push(picture);
             }
             let Some(text) = text else { continue };
+            // Measured at the smallest size: drawing chooses the largest one at which all of it fits.
             let own = block_height(&text, SMALLEST, TEXT_WIDTH * plan.text_share());
             if plan.table.is_some() || (height + own > TEXT_HEIGHT && !plan.lines.is_empty()) {
                 next(&mut plan, &mut height, plans);
@@ -191,6 +198,7 @@ impl GatheredSlide {
             plans.push(plan);
         }
         if let Some(plan) = plans.get_mut(first) {
+            // Of several slides, the speaker sees them with the first.
             plan.notes = notes;
         }
     }

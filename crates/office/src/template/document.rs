@@ -30,6 +30,7 @@ pub(super) fn fill(source: &mut TemplateSource<'_>, values: &KnownValues<'_>) ->
     }
     let body = &values.filling.body;
     let relations = source.relations(MAIN);
+    // Every id of the note has to be free in the template; one that occurs twice makes it invalid.
     let first = first_ids(source, &main)?;
     let mut writer =
         BodyWriter::new(body, styles(source)?, Relations::after(highest_id(&relations)?), first).with_notes_at_end();
@@ -44,7 +45,9 @@ pub(super) fn fill(source: &mut TemplateSource<'_>, values: &KnownValues<'_>) ->
         Ok(Some(content(&mut writer, xml, all, paragraph)))
     })?;
     let added = writer.relations.entries();
+    // A template without links or pictures may not declare the prefix of `r:id`.
     let filled = if added.is_empty() { filled } else { with_relation_prefix(&filled)? };
+    // An untouched part is copied as it was packed.
     if filled != main {
         source.set(MAIN, filled)?;
     }
@@ -53,6 +56,7 @@ pub(super) fn fill(source: &mut TemplateSource<'_>, values: &KnownValues<'_>) ->
         source.set(&part, relations)?;
         source.insert(&part, &added)?;
     }
+    // Pictures without a place would be parts that nothing refers to.
     if was_shown {
         for (number, picture) in (first.picture..).zip(&body.pictures) {
             let ending = picture.format.ending();
@@ -61,6 +65,7 @@ pub(super) fn fill(source: &mut TemplateSource<'_>, values: &KnownValues<'_>) ->
         }
         add_numbering(source, &writer)?;
     }
+    // Only words: the note itself goes into the main part alone.
     let others: Vec<String> = source.names().into_iter().filter(|name| is_beside(name)).collect();
     for name in others {
         let Some(text) = source.text(&name).map(str::to_owned) else { continue };
@@ -116,6 +121,7 @@ fn styles(source: &TemplateSource<'_>) -> Result<StyleIds, TemplateFault> {
     let mut ids = HashMap::new();
     let mut current = None;
     for token in tokens(xml)? {
+        // The id depends on the language of Word; the name that follows does not.
         if token.is_opening("style") {
             current = attribute(xml, &token, "w:styleId");
         } else if token.is_start("name")
@@ -165,6 +171,7 @@ pub(super) fn with_relation_prefix(xml: &str) -> Result<String, TemplateFault> {
     let root = first_start(&all).ok_or(TemplateFault::Broken)?;
     match attribute(xml, root, "xmlns:r") {
         Some(bound) if bound == RELATION => Ok(xml.to_owned()),
+        // Bound to something else, the prefix of what was inserted would mean that.
         Some(_) => Err(TemplateFault::Broken),
         None => {
             let tag = with_attribute(&xml[root.span.clone()], "xmlns:r", RELATION);

@@ -51,6 +51,7 @@ pub(super) fn paragraphs(xml: &str, all: &[XmlToken<'_>], element: &str) -> Resu
     for (number, token) in all.iter().enumerate() {
         match token.kind {
             TokenKind::Start if token.is(element) => {
+                // A text box is a paragraph with paragraphs in it, so several may be open.
                 open.push(FoundParagraph { span: token.span.clone(), start: number, pieces: Vec::new() });
             }
             TokenKind::End if token.is(element) => {
@@ -67,6 +68,7 @@ pub(super) fn paragraphs(xml: &str, all: &[XmlToken<'_>], element: &str) -> Resu
                 });
             }
             TokenKind::End if token.is("t") => {
+                // The innermost paragraph that is open has the text.
                 if let (Some(mut piece), Some(paragraph)) = (piece.take(), open.last_mut()) {
                     piece.inner.end = token.span.start;
                     paragraph.pieces.push(piece);
@@ -142,13 +144,16 @@ impl<'v> PlaceFiller<'v> {
             _ => self.values.value(name),
         };
         match found {
+            // A property without a value counts as well: the placeholder is gone.
             Some(_) => self.filled += 1,
+            // It stays in the document, where the owner sees the misspelt name.
             None => self.leave(name),
         }
         found
     }
 
     fn leave(&mut self, name: &str) {
+        // Names come from the template, so what an answer shows of them is bounded.
         let name: String = name.chars().take(LONGEST_NAME).collect();
         if self.unknown.len() < MOST_NAMED && !name.is_empty() && !self.unknown.contains(&name) {
             self.unknown.push(name);
@@ -170,12 +175,14 @@ impl<'v> PlaceFiller<'v> {
         let all = tokens(xml)?;
         let found = paragraphs(xml, &all, form.paragraph)?;
         let mut edits = TextEdits::default();
+        // In the copy of a row, nothing is repeated once more.
         let repeated = if row.is_none() { self.repeated_rows(&all, &found) } else { Vec::new() };
         for (span, count) in &repeated {
             let piece = &xml[span.clone()];
             let mut copies = String::new();
             for row in 0..*count {
                 copies.push_str(&self.fill(piece, form, Some(row), special)?);
+                // Asked after each copy: rows times the size of a row is not bounded by either alone.
                 if copies.len() > self.most {
                     return Err(TemplateFault::TooLarge);
                 }
@@ -187,6 +194,7 @@ impl<'v> PlaceFiller<'v> {
             // Rows are in order, and none is in another.
             let before = repeated.partition_point(|(span, _)| span.start <= paragraph.span.start);
             let is_repeated = before > 0 && paragraph.span.end <= repeated[before - 1].0.end;
+            // Its row was filled as a whole, copy by copy.
             if is_repeated || !paragraph.text().contains("{{") {
                 continue;
             }
@@ -206,6 +214,7 @@ impl<'v> PlaceFiller<'v> {
                 .iter()
                 .any(|(_, name)| column_of(name).is_some_and(|name| self.values.filling.column(name).is_some()))
         };
+        // Found once and searched by place, so that large tables take no square of their size.
         let mut wanted: Vec<usize> = found.iter().filter(has_column).map(|paragraph| paragraph.span.start).collect();
         wanted.sort_unstable();
         let mut rows = Vec::new();
@@ -256,6 +265,7 @@ impl<'v> PlaceFiller<'v> {
                 if span.start > from {
                     new.push_str(&escaped(&text[from..span.start]));
                 }
+                // The value goes where the placeholder begins, and takes the format of that run.
                 if span.start >= own.start {
                     let lines: Vec<String> = value.shown().split('\n').map(|line| escaped(line).into_owned()).collect();
                     new.push_str(&lines.join(form.line_end));
@@ -263,6 +273,7 @@ impl<'v> PlaceFiller<'v> {
                 from = span.end.min(own.end);
             }
             new.push_str(&escaped(&text[from..own.end]));
+            // Word drops blanks at the ends of a text that is not marked.
             if form.marks_blanks {
                 edits.replace(piece.tag.clone(), with_attribute(&xml[piece.tag.clone()], "xml:space", "preserve"));
             }

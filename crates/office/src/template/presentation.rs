@@ -35,6 +35,7 @@ pub(super) fn fill(source: &mut TemplateSource<'_>, values: &KnownValues<'_>) ->
     let mut highest = source.highest("ppt/slides/slide");
     for part in &own {
         let xml = source.text(part).ok_or(TemplateFault::Broken)?.to_owned();
+        // A slide without a place for the note is kept once, with its values.
         if !has_content(&xml)? {
             count += 1;
             let filled = filler.fill(&xml, &FORM, None, &mut |_, _, _, _| Ok(None))?;
@@ -49,8 +50,10 @@ pub(super) fn fill(source: &mut TemplateSource<'_>, values: &KnownValues<'_>) ->
         was_shown = true;
         let relations = source.relations(part);
         let mut before = part.clone();
+        // The first one takes the place of the slide of the template; the others are copies behind it.
         for (number, plan) in plans.iter().enumerate() {
             count += 1;
+            // Each copy begins with the relations of the original, so ids continue behind those.
             let mut added = Relations::after(highest_id(&relations)?);
             let filled = filled_slide(&mut filler, &xml, plan, &mut added)?;
             let name = if number == 0 {
@@ -77,6 +80,7 @@ pub(super) fn fill(source: &mut TemplateSource<'_>, values: &KnownValues<'_>) ->
             if !entries.is_empty() {
                 source.insert(&list, &entries)?;
             }
+            // So that the next one comes behind it, in the order of the note.
             before = name;
         }
     }
@@ -100,6 +104,7 @@ pub(super) fn fill(source: &mut TemplateSource<'_>, values: &KnownValues<'_>) ->
 /// The slides, in their order.
 fn slide_parts(source: &TemplateSource<'_>) -> Result<Vec<String>, TemplateFault> {
     let relations = source.relations(MAIN);
+    // The order is in the presentation, the names of the parts in its relations.
     let mut targets = std::collections::HashMap::new();
     for token in tokens(&relations)?.iter().filter(|token| token.is_start("Relationship")) {
         if let (Some(id), Some(target)) = (attribute(&relations, token, "Id"), attribute(&relations, token, "Target")) {
@@ -135,6 +140,7 @@ fn filled_slide(
     filler.fill(xml, &FORM, None, &mut |_, _, _, paragraph| {
         if paragraph.is_only("content") {
             let mut lines = plan.lines.clone();
+            // In the box of a template there is only text, so a table is written as lines.
             if let Some(table) = &plan.table {
                 lines.push(crate::BodyBlock::plain(crate::BlockContent::Table(table.clone())));
             }
@@ -165,6 +171,7 @@ fn add_slide(source: &mut TemplateSource<'_>, part: &str, before: &str) -> Resul
     let all = tokens(xml)?;
     let entries: Vec<_> = all.iter().filter(|token| token.is_start("sldId")).collect();
     let numbers = entries.iter().filter_map(|token| attribute(xml, token, "id")?.parse::<u32>().ok());
+    // The format reserves the ids below 256.
     let number = numbers.max().unwrap_or(255).max(255) + 1;
     let behind = entries.iter().find(|token| attribute(xml, token, "r:id").as_deref() == Some(&known));
     let behind = behind.ok_or(TemplateFault::Broken)?;

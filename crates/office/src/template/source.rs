@@ -45,6 +45,7 @@ impl<'b> TemplateSource<'b> {
             return Err(TemplateFault::Locked);
         }
         let mut archive = ZipArchive::new(Cursor::new(bytes)).map_err(|error| fault(&error))?;
+        // Before anything is unpacked: each entry costs memory, even if it is empty.
         if archive.len() > MOST_ENTRIES {
             return Err(TemplateFault::Unpacked);
         }
@@ -59,6 +60,7 @@ impl<'b> TemplateSource<'b> {
                 return Err(TemplateFault::Locked);
             }
             let name = entry.name().map_err(|error| fault(&error))?.into_owned();
+            // By name, since a part may be there without a type.
             if is_program(&name) {
                 return Err(TemplateFault::Macros);
             }
@@ -84,6 +86,7 @@ impl<'b> TemplateSource<'b> {
     /// What it says of itself must be the format of its name; every format has one for documents with programs.
     fn check_format(&self, format: OfficeFormat) -> Result<(), TemplateFault> {
         let types = self.text(TYPES).ok_or(TemplateFault::Broken)?;
+        // The name of a file can be anything; its types are what a program goes by.
         if types.contains("macroEnabled") || types.contains("vbaProject") {
             return Err(TemplateFault::Macros);
         }
@@ -117,6 +120,7 @@ impl<'b> TemplateSource<'b> {
             self.texts.insert(name.to_owned(), text);
         }
         self.changed.insert(name.to_owned(), content);
+        // Only what is new; `finish` measures the whole.
         let bytes: usize = self.changed.values().map(Vec::len).sum();
         if bytes > self.most_bytes { Err(TemplateFault::TooLarge) } else { Ok(()) }
     }
@@ -127,6 +131,7 @@ impl<'b> TemplateSource<'b> {
 
     /// Adds the type of a part.
     pub(super) fn add_type(&mut self, part: &str, media_type: &str) -> Result<(), TemplateFault> {
+        // Without a type, programs refuse the whole document.
         let entry = format!("<Override PartName=\"/{part}\" ContentType=\"{media_type}\"/>");
         self.insert(TYPES, &entry)
     }
@@ -190,6 +195,7 @@ impl<'b> TemplateSource<'b> {
                 writer.write_all(content).map_err(|_| TemplateFault::TooLarge)?;
                 written.insert(name.clone());
             } else {
+                // As it is packed, so an unchanged part stays the same byte for byte.
                 let entry = self.archive.by_index_raw(number).map_err(|error| fault(&error))?;
                 writer.raw_copy_file(entry).map_err(|error| fault(&error))?;
             }
@@ -227,6 +233,7 @@ fn is_markup(name: &str) -> bool {
 /// Parts that office programs run.
 fn is_program(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
+    // Macros, macro sheets of Excel 4 and ActiveX controls.
     name.contains("vbaproject")
         || name.contains("vbadata")
         || name.contains("/macrosheets/")

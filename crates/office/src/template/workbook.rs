@@ -101,6 +101,7 @@ impl RowMoves {
     /// Where a row begins.
     fn start(&self, row: usize) -> usize {
         let (mut more, mut fewer) = (0, 0);
+        // Only rows above move it; a row with no copies is gone.
         for (_, copies) in self.0.range(..row) {
             more += copies.saturating_sub(1);
             fewer += usize::from(*copies == 0);
@@ -128,6 +129,7 @@ impl RowMoves {
             if bytes[at] == b'"' {
                 is_quoted = !is_quoted;
             }
+            // In the middle of a name, `A6` is not a cell.
             let is_word_start = at == 0 || !is_word(bytes[at - 1]);
             let reference = if is_quoted || !is_word_start { None } else { CellReference::at(text, at) };
             let Some(reference) = reference else {
@@ -139,6 +141,7 @@ impl RowMoves {
                 continue;
             };
             let starts_range = bytes.get(reference.end) == Some(&b':');
+            // In a copy, a cell of the same row means that of the copy, unless `$` fixes it.
             let own = copy.filter(|(row, _)| *row == reference.row && !reference.is_fixed);
             let row = match own {
                 Some((row, number)) => self.start(row) + number,
@@ -173,6 +176,7 @@ impl CellReference {
         let bytes = text.as_bytes();
         let mut at = start + usize::from(bytes.get(start) == Some(&b'$'));
         let letters = bytes[at..].iter().take_while(|byte| byte.is_ascii_uppercase()).count();
+        // Columns end at `XFD`.
         if !(1..=3).contains(&letters) {
             return None;
         }
@@ -218,6 +222,7 @@ impl SheetFiller<'_, '_> {
             return Ok(None);
         }
         let copies = self.filler.values.filling.rows.rows.len();
+        // All repeated rows are known before the first is written, because formulas point in both directions.
         for row in &rows {
             let is_repeated = |cell: &FoundCell| {
                 places(&cell.text).iter().any(|(_, name)| {
@@ -261,6 +266,7 @@ impl SheetFiller<'_, '_> {
                 continue;
             }
             let end = end_of(all, at).ok_or(TemplateFault::Broken)?;
+            // The number may be left out, and then follows the one before.
             let number = attribute(xml, token, "r").and_then(|number| number.parse().ok()).unwrap_or(last + 1);
             // Rows in another order would be moved over one another.
             if number <= last || number > MOST_ROWS {
@@ -422,6 +428,7 @@ impl SheetFiller<'_, '_> {
         let mut number = from + 1;
         while number <= to {
             let token = &all[number];
+            // Without a value, programs compute it.
             if has_formula && token.is_start("v") {
                 number = end_of(all, number).ok_or(TemplateFault::Broken)? + 1;
                 continue;
@@ -433,6 +440,7 @@ impl SheetFiller<'_, '_> {
                     formula.push_str(&characters(xml, part)?);
                 }
                 let mut tag = xml[token.span.clone()].to_owned();
+                // The cells that share a formula or an array.
                 if let Some(range) = attribute(xml, token, "ref") {
                     tag = with_attribute(&tag, "ref", &self.moves.ranges(&range));
                 }
@@ -455,6 +463,7 @@ impl SheetFiller<'_, '_> {
             if token.is("sheetData") {
                 in_data = token.kind == TokenKind::Start;
             }
+            // Rows and cells were written with their new numbers.
             if in_data || !matches!(token.kind, TokenKind::Start | TokenKind::Empty) {
                 continue;
             }
@@ -472,6 +481,7 @@ impl SheetFiller<'_, '_> {
 fn move_tables(source: &mut TemplateSource<'_>, sheet: &str, moves: &RowMoves) -> Result<(), TemplateFault> {
     let relations = source.relations(sheet);
     let mut parts = Vec::new();
+    // Tables are parts beside the sheet, found by its relations.
     for token in tokens(&relations)?.iter().filter(|token| token.is_start("Relationship")) {
         let kind = attribute(&relations, token, "Type").unwrap_or_default();
         if let Some(target) = attribute(&relations, token, "Target").filter(|_| kind.ends_with("/table")) {

@@ -76,10 +76,12 @@ pub(super) fn tokens(xml: &str) -> Result<Vec<XmlToken<'_>>, TemplateFault> {
             Event::Empty(_) => TokenKind::Empty,
             Event::Text(_) | Event::CData(_) | Event::GeneralRef(_) => TokenKind::Text,
             Event::Comment(_) | Event::Decl(_) | Event::PI(_) => TokenKind::Other,
+            // With one, an entity could mean anything and grow without end.
             Event::DocType(_) => return Err(TemplateFault::Broken),
             Event::Eof if depth == 0 => return Ok(found),
             Event::Eof => return Err(TemplateFault::Broken),
         };
+        // Each token takes more memory than the bytes it is made of.
         if depth > DEEPEST || found.len() > MOST_TOKENS {
             return Err(TemplateFault::Unpacked);
         }
@@ -112,6 +114,7 @@ pub(super) fn characters(xml: &str, token: &XmlToken<'_>) -> Result<String, Temp
             Event::Text(part) => text.push_str(&part.xml10_content()),
             Event::CData(part) => text.push_str(&part.xml10_content()),
             Event::GeneralRef(entity) => match entity.resolve_char_ref() {
+                // Only characters by number and the five of XML: a document has no other entities.
                 Ok(Some(letter)) => text.push(letter),
                 _ => text.push_str(quick_xml::escape::resolve_predefined_entity(&entity).ok_or(TemplateFault::Broken)?),
             },
@@ -155,6 +158,7 @@ pub(super) fn end_of(all: &[XmlToken<'_>], start: usize) -> Option<usize> {
     if all.get(start)?.kind == TokenKind::Empty {
         return Some(start);
     }
+    // Every element counts, whatever its name, because the part is known to be well-formed.
     let mut depth = 0_usize;
     for (number, token) in all.iter().enumerate().skip(start) {
         match token.kind {
