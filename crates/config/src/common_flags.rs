@@ -125,10 +125,10 @@ impl Listen {
         Ok(Self {
             http: once(self.http, inner.http).ok_or("--http")?,
             insecure_no_auth: self.insecure_no_auth || inner.insecure_no_auth,
-            public_url: self.public_url.or(inner.public_url),
+            public_url: once(self.public_url, inner.public_url).ok_or("--public-url")?,
             sse: self.sse || inner.sse,
-            tls_cert: self.tls_cert.or(inner.tls_cert),
-            tls_key: self.tls_key.or(inner.tls_key),
+            tls_cert: once(self.tls_cert, inner.tls_cert).ok_or("--tls-cert")?,
+            tls_key: once(self.tls_key, inner.tls_key).ok_or("--tls-key")?,
             rest: once(self.rest, inner.rest).ok_or("--rest")?,
             rest_http: self.rest_http || inner.rest_http,
         })

@@ -67,6 +67,7 @@ impl AddressLink {
 impl ServerLink for AddressLink {
     fn request(&self, method: &str, params: Value, patience: &CallerPatience<'_>) -> Result<Vec<u8>, FailedCall> {
         let id = self.next.fetch_add(1, Ordering::Relaxed);
+        // The time left is taken before the thread starts, which cannot ask how patient the caller is.
         let (message, within) = (request(id, method, &params), patience.left());
         if within.is_zero() {
             return Err(FailedCall::unsent(ServerFault::TimedOut));
@@ -80,6 +81,7 @@ impl ServerLink for AddressLink {
                 Ok(look) => look,
                 Err(fault) => {
                     let cancelled = json!({ "requestId": id, "reason": "No one waits for it." });
+                    // In the background: a caller that goes away waits for nothing.
                     self.shared.tell(notification("notifications/cancelled", &cancelled));
                     return Err(FailedCall { fault, is_sent: true });
                 }
@@ -153,6 +155,7 @@ impl AddressState {
             return Err(FailedCall { fault, is_sent: true });
         }
         let header = |name: &str| response.headers().get(name).and_then(|value| value.to_str().ok());
+        // The server gives it with its first answer, and wants it back with every request.
         if let Some(session) = header(SESSION).filter(|session| session.len() <= LONGEST_SESSION) {
             *self.session.lock() = Some(session.to_owned());
         }
@@ -173,6 +176,7 @@ impl AddressState {
             if read > most {
                 return Err(sent(ServerFault::TooMuch { limit: most }));
             }
+            // A whole message is read to its end; a stream is left as soon as the answer is there.
             if !is_stream {
                 whole.extend_from_slice(&part[..bytes]);
                 continue;
@@ -183,8 +187,10 @@ impl AddressState {
                     IncomingMessage::ListChanged => self.list_changed.store(true, Ordering::Relaxed),
                     IncomingMessage::Request { refusal } if refusals < MOST_REFUSALS => {
                         refusals += 1;
+                        // Servers wait for this before they go on, so it is worth a few requests.
                         self.tell(refusal);
                     }
+                    // Progress, log messages, and answers to anything else.
                     _ => {}
                 }
             }
@@ -205,6 +211,7 @@ impl AddressState {
 fn status_fault(response: &Response<Body>) -> Option<ServerFault> {
     match response.status().as_u16() {
         200..=299 => None,
+        // Followed, it would send the owner's headers to another address.
         300..=399 => Some(ServerFault::Redirected),
         status => Some(ServerFault::Status { status }),
     }
@@ -212,7 +219,9 @@ fn status_fault(response: &Response<Body>) -> Option<ServerFault> {
 
 fn fault_of(error: &Error) -> FailedCall {
     match error {
+        // Without a connection nothing was sent, so the call can be made again.
         Error::HostNotFound | Error::ConnectionFailed => FailedCall::unsent(ServerFault::Unreachable),
+        // The request may have arrived: whether the tool ran is not known.
         Error::Timeout(_) => FailedCall { fault: ServerFault::TimedOut, is_sent: true },
         _ => FailedCall { fault: ServerFault::Unreachable, is_sent: true },
     }
@@ -222,6 +231,7 @@ fn read_fault(error: &std::io::Error, most: usize) -> ServerFault {
     match error.get_ref().and_then(|error| error.downcast_ref::<Error>()) {
         Some(Error::BodyExceedsLimit(_)) => ServerFault::TooMuch { limit: most },
         Some(Error::Timeout(_)) => ServerFault::TimedOut,
+        // How the system reports a socket whose time is over.
         _ if matches!(error.kind(), std::io::ErrorKind::TimedOut | std::io::ErrorKind::WouldBlock) => {
             ServerFault::TimedOut
         }

@@ -79,6 +79,7 @@ impl ConfiguredServers {
     }
 
     fn slot(&self, server: &str) -> Result<&ServerSlot, ServerFault> {
+        // Otherwise a late call would start a program that no one ends.
         if self.is_stopped.load(Ordering::SeqCst) {
             return Err(ServerFault::Ended);
         }
@@ -129,6 +130,7 @@ impl ServerSlot {
                 Some(_) => state.fail(),
             }
         }
+        // Longer after each failure, so that a broken program is not started with every call.
         let rest = Duration::from_secs(RESTS[state.failures.min(RESTS.len() - 1)]);
         let left = state.failed.map_or(Duration::ZERO, |failed| rest.saturating_sub(failed.elapsed()));
         if !left.is_zero() {
@@ -159,6 +161,7 @@ impl ServerSlot {
 
     fn connect(&self) -> Result<Arc<dyn ServerLink>, ServerFault> {
         let ServerSettings { name, place, max_reply_bytes, .. } = &self.settings;
+        // The link does not know what a message is; a reply is measured again by its own limit.
         let longest = (*max_reply_bytes).max(LONGEST_LIST);
         Ok(match place {
             ServerPlace::Program { command, args, variables } => {
@@ -170,8 +173,11 @@ impl ServerSlot {
 
     fn offer(&self, patience: &CallerPatience<'_>) -> Result<Arc<ToolOffer>, ServerFault> {
         let mut state = self.locked(patience)?;
-        let is_changed = state.link.as_ref().is_some_and(|link| link.takes_list_change());
-        if let Some(kept) = state.offer.as_ref().filter(|kept| !is_changed && kept.since.elapsed() < LIST_KEPT) {
+        if state.link.as_ref().is_some_and(|link| link.takes_list_change()) {
+            // Even if the new list cannot be had now: it is said only once.
+            state.offer = None;
+        }
+        if let Some(kept) = state.offer.as_ref().filter(|kept| kept.since.elapsed() < LIST_KEPT) {
             return Ok(Arc::clone(&kept.offer));
         }
         let link = self.connected(&mut state, patience)?;
@@ -214,10 +220,12 @@ impl ServerFacts for ConfiguredServers {
 impl OtherServers for ConfiguredServers {
     fn call(&self, call: &ServerCall, within: Duration, is_wanted: &dyn Fn() -> bool) -> CallResult {
         let slot = self.slot(&call.server).map_err(FailedCall::unsent)?;
+        // Before the server is started: a call that is refused must not start a program.
         let _place = CallPlace::take(&self.running).ok_or(FailedCall::unsent(ServerFault::Busy))?;
         let is_wanted = || is_wanted() && !self.is_stopped.load(Ordering::SeqCst);
         let within = within.min(slot.settings.timeout);
         let patience = CallerPatience { began: ElapsedTime::start(), within, is_wanted: &is_wanted };
+        // The state is released again before the call, so that calls of one server run side by side.
         let link = {
             let mut state = slot.locked(&patience).map_err(FailedCall::unsent)?;
             slot.connected(&mut state, &patience).map_err(FailedCall::unsent)?
@@ -237,8 +245,10 @@ impl OtherServers for ConfiguredServers {
 
     fn stop(&self) {
         self.is_stopped.store(true, Ordering::SeqCst);
+        // With a limit: a server that is being started holds its state.
         let link = |slot: &ServerSlot| slot.state.try_lock_for(LAST_MOMENT).and_then(|mut state| state.link.take());
         let links: Vec<Arc<dyn ServerLink>> = self.servers.iter().filter_map(link).collect();
+        // All are asked first, so that they end at the same time and share the last moment.
         links.iter().for_each(|link| link.close());
         let began = ElapsedTime::start();
         while began.elapsed() < LAST_MOMENT && links.iter().any(|link| link.ended().is_none()) {

@@ -18,11 +18,13 @@ impl EventStream {
                 continue;
             }
             let mut line = std::mem::take(&mut self.line);
+            // Lines of a stream may end either way.
             if line.last() == Some(&b'\r') {
                 line.pop();
             }
             if line.is_empty() {
                 let data = std::mem::take(&mut self.data);
+                // An event without data, such as a heartbeat, says nothing.
                 if !data.is_empty() {
                     events.push(data);
                 }
@@ -31,6 +33,7 @@ impl EventStream {
                 if !self.data.is_empty() {
                     self.data.push(b'\n');
                 }
+                // One blank after the colon belongs to the format, further ones to the data.
                 self.data.extend_from_slice(data.strip_prefix(b" ").unwrap_or(data));
             }
         }

@@ -3,7 +3,7 @@
 
 use std::{
     collections::{BTreeMap, VecDeque},
-    io::{self, BufRead, BufReader, Write},
+    io::{self, BufRead, BufReader, ErrorKind, Write},
     path::PathBuf,
     process::{Child, ChildStderr, ChildStdout, Command, Stdio},
     sync::{
@@ -86,6 +86,7 @@ impl ProgramLink {
         // Nothing of our environment goes along but what the owner passes on.
         program.args(args).env_clear().envs(variables).current_dir(root());
         program.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        // A separate group, so that a signal to it reaches what the program starts and not this server.
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut program, 0);
         let mut child = program.spawn().map_err(|error| {
@@ -103,6 +104,7 @@ impl ProgramLink {
             words_ended: AtomicBool::new(false),
             longest_line,
         });
+        // None is missing, since all were asked for; but no process may outlive an error.
         let (Some(input), Some(output), Some(words)) = (input, output, words) else {
             shared.end(&ServerFault::NotStarted);
             return Err(ServerFault::NotStarted);
@@ -121,6 +123,7 @@ impl ProgramLink {
 
     /// Gives up on a request, and tells the program.
     fn give_up(&self, id: u64, fault: ServerFault) -> FailedCall {
+        // An answer that still comes is then one that no call has asked for.
         self.shared.desk.lock().waiting.remove(&id);
         let cancelled = json!({ "requestId": id, "reason": "No one waits for it." });
         // If it cannot be told, it does not read either.
@@ -137,12 +140,14 @@ impl ServerLink for ProgramLink {
         let id = self.next.fetch_add(1, Ordering::Relaxed);
         let (sender, answer) = sync_channel(1);
         {
+            // Checked and entered under one lock: an end in between would leave this call waiting.
             let mut desk = self.shared.desk.lock();
             if let Some(fault) = &desk.ended {
                 return Err(FailedCall::unsent(fault.clone()));
             }
             desk.waiting.insert(id, sender);
         }
+        // Not sent: the caller may try again without doing anything twice.
         if let Err(fault) = self.shared.send(request(id, method, &params)) {
             self.shared.desk.lock().waiting.remove(&id);
             return Err(FailedCall::unsent(fault));
@@ -229,6 +234,7 @@ impl ProgramState {
             }
         }
         let mut desk = self.desk.lock();
+        // The first reason stays: later ones, such as the kill, follow from it.
         let first = desk.ended.get_or_insert_with(|| fault.clone()).clone();
         for (_, waiting) in std::mem::take(&mut desk.waiting) {
             // A caller that no longer waits needs no answer.
@@ -245,6 +251,7 @@ impl ProgramState {
                 Ok(None) => break ServerFault::Ended,
                 Err(fault) => break fault,
             };
+            // An empty line is not a message, but a stream of them is a flood all the same.
             if line.iter().all(u8::is_ascii_whitespace) {
                 unasked += 1 + line.len();
             } else {
@@ -274,6 +281,7 @@ impl ProgramState {
                     Err(fault) => break fault,
                 }
             }
+            // Counted anew from time to time, so that a chatty server may run for weeks.
             if since.elapsed() > UNASKED_TIME {
                 (unasked, since) = (0, ElapsedTime::start());
             }
@@ -295,7 +303,10 @@ impl ProgramState {
         let mut line = Vec::new();
         loop {
             let (used, is_end) = match words.fill_buf() {
-                Ok([]) | Err(_) => return,
+                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                // What it says last often has no end, and says why it ended.
+                Ok([]) | Err(_) if line.is_empty() => return,
+                Ok([]) | Err(_) => (0, true),
                 Ok(bytes) => match memchr(b'\n', bytes) {
                     Some(at) => {
                         line.extend_from_slice(&bytes[..at.min(LONGEST_WORDS)]);
@@ -308,6 +319,7 @@ impl ProgramState {
                 },
             };
             words.consume(used);
+            // A line without an end is read on, and only its start is kept.
             line.truncate(LONGEST_WORDS);
             if is_end {
                 let said = lapidary_operation::quote::one_line(&String::from_utf8_lossy(&line)).into_owned();
@@ -349,6 +361,7 @@ fn next_line(output: &mut impl BufRead, longest: usize) -> Result<Option<Vec<u8>
         }
         let end = memchr(b'\n', bytes);
         let part = &bytes[..end.unwrap_or(bytes.len())];
+        // Before it is kept: a line without an end would fill memory.
         if line.len() + part.len() > longest {
             return Err(ServerFault::TooMuch { limit: longest });
         }
@@ -368,6 +381,7 @@ fn kill_all(child: &mut Child) {
         // A group without processes is what is wanted.
         rustix::process::kill_process_group(group, rustix::process::Signal::KILL).unwrap_or_default();
     }
+    // On Windows there is no group, so only the program itself ends.
     child.kill().unwrap_or_default();
 }
 

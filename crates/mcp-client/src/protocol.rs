@@ -34,6 +34,7 @@ impl CallerPatience<'_> {
     /// The time until the next look, or why there is none.
     pub(crate) fn next_look(&self) -> Result<Duration, ServerFault> {
         match self.left() {
+            // Before the time: a caller that has gone away is not the fault of the server.
             _ if !(self.is_wanted)() => Err(ServerFault::TakenBack),
             left if left.is_zero() => Err(ServerFault::TimedOut),
             left => Ok(left.min(LOOK)),
@@ -76,6 +77,7 @@ pub(crate) fn shake_hands(link: &dyn ServerLink, patience: &CallerPatience<'_>) 
     }
     let answer = link.request("initialize", params, patience).map_err(|failed| failed.fault)?;
     let welcome: Welcome = result_of(&answer)?;
+    // A server may answer with another version; one that is not known here cannot be spoken.
     let version = KNOWN_VERSIONS.into_iter().find(|version| *version == welcome.protocol_version);
     link.agree(version.ok_or(ServerFault::NotMcp)?);
     link.notify("notifications/initialized", json!({}), patience)
@@ -91,6 +93,7 @@ pub(crate) fn notification(method: &str, params: &Value) -> Vec<u8> {
 
 fn line(message: &Value) -> Vec<u8> {
     let mut bytes = message.to_string().into_bytes();
+    // Over standard input, the line end is what ends a message.
     bytes.push(b'\n');
     bytes
 }
@@ -135,6 +138,7 @@ pub(crate) fn incoming(line: &[u8]) -> Result<IncomingMessage, ServerFault> {
             IncomingMessage::Request { refusal: refusal(&id, method) }
         }
         (None, Some("notifications/tools/list_changed")) => IncomingMessage::ListChanged,
+        // Our ids are numbers, so an answer to anything else was not asked for.
         (Some(id), None) => id.as_u64().map_or(IncomingMessage::Other, |id| IncomingMessage::Answer { id }),
         (_, _) => IncomingMessage::Other,
     })
@@ -168,6 +172,7 @@ pub(crate) struct RpcError {
 pub(crate) fn answer_of<T: DeserializeOwned>(message: &[u8]) -> Result<Result<T, RpcError>, ServerFault> {
     let frame: AnswerFrame<T> = serde_json::from_slice(message).map_err(|_| ServerFault::NotMcp)?;
     match (frame.result, frame.error) {
+        // Of both, the error is what counts.
         (_, Some(error)) => Ok(Err(error)),
         (Some(result), None) => Ok(Ok(result)),
         (None, None) => Err(ServerFault::NotMcp),

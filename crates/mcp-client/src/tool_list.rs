@@ -75,13 +75,16 @@ impl ToolList {
             Some(Value::String(text)) => text,
             _ => String::new(),
         };
+        // A model reads it whole, and a server may write at any length.
         description.truncate(description.floor_char_boundary(LONGEST_DESCRIPTION));
         let input = match tool.remove("inputSchema") {
             Some(Value::Object(schema)) => Some(schema),
             _ => Some(Map::new()),
         };
+        // Without its schema a tool can still be called; a cut schema would be a wrong one.
         let input = input.filter(|schema| json!(schema).to_string().len() <= LARGEST_SCHEMA);
         let bytes = name.len() + description.len() + json!(input).to_string().len();
+        // Of two tools with one name, the first counts: a call could not say which one it means.
         let is_known = self.offer.named(&name).is_some();
         if is_known || self.offer.tools.len() >= MOST_TOOLS || self.bytes + bytes > MOST_BYTES {
             self.offer.left_out += 1;

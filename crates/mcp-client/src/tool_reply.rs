@@ -37,6 +37,7 @@ pub(crate) fn read(message: &[u8]) -> Result<ServerReply, ServerFault> {
         }
     };
     let mut reply = ServerReply { has_failed: answer.is_error, ..ServerReply::default() };
+    // Only blocks share it: text has its own limit, and is cut and not dropped.
     let mut left = MOST_BLOCK_BYTES;
     for part in &answer.content {
         let text = |pointer: &str| part.pointer(pointer).and_then(Value::as_str);
@@ -50,6 +51,7 @@ pub(crate) fn read(message: &[u8]) -> Result<ServerReply, ServerFault> {
                 _ => reply.left_out += 1,
             },
             Some("resource_link") => {
+                // As a Markdown link: the resource itself is not read for the model.
                 let name = text("/title").or(text("/name")).unwrap_or("resource");
                 push(&mut reply, &format!("[{name}]({})", text("/uri").unwrap_or_default()));
             }
@@ -62,6 +64,7 @@ pub(crate) fn read(message: &[u8]) -> Result<ServerReply, ServerFault> {
     }
     match answer.structured_content {
         Some(Value::Null) | None => {}
+        // A model would pay for the same words twice.
         Some(structured) if repeats(&answer.content, &structured) => {}
         Some(structured) if structured.to_string().len() <= MOST_STRUCTURED => reply.structured = Some(structured),
         Some(_) => reply.left_out += 1,
@@ -96,6 +99,7 @@ fn says(text: &str, value: &Value) -> bool {
 }
 
 fn push(reply: &mut ServerReply, text: &str) {
+    // Without a line end once the text is full, which would exceed the limit.
     if !reply.text.is_empty() && !text.is_empty() && reply.text.len() < MOST_TEXT {
         reply.text.push('\n');
     }
@@ -110,7 +114,9 @@ fn block(kind: &str, media_type: Option<&str>, data: Option<&str>) -> Option<Con
         "image" => (BlockKind::Image, &PICTURES),
         _ => (BlockKind::Audio, &SOUNDS),
     };
+    // Only kinds that cannot run anything: a client shows a block as it is.
     let media_type = media_type.filter(|media_type| known.contains(media_type))?;
+    // The data goes to the client unread, so that it is base64 is all that is checked.
     let is_base64 = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=');
     let data = data.filter(|data| data.len() <= MOST_BLOCK_BYTES && data.bytes().all(is_base64))?;
     Some(ContentBlock { kind, media_type: media_type.to_owned(), data: data.to_owned() })

@@ -60,7 +60,7 @@ impl<'b> TensorFile<'b> {
             // The shape is a foreign number: the product may overflow.
             let values = place.shape.iter().try_fold(1usize, |count, size| count.checked_mul(*size));
             let size = value_size(&place.dtype).zip(values).and_then(|(size, values)| size.checked_mul(values));
-            if end > data.len() || end.checked_sub(start) != size {
+            if end > data.len() || size.is_none() || end.checked_sub(start) != size {
                 return Err(broken(format!("tensor {name} has an impossible place, shape or type")));
             }
             tensors.insert(name, place);

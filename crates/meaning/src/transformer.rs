@@ -115,8 +115,9 @@ impl BertConfig {
             return Err(ModelError::Unsupported("another activation than gelu, or relative positions".to_owned()));
         }
         let heads_fit = config.num_attention_heads > 0 && config.hidden_size.is_multiple_of(config.num_attention_heads);
-        // Other sizes are checked with the tensors; the number of layers only bounds a loop.
-        if !heads_fit || config.hidden_size == 0 || config.num_hidden_layers > 256 {
+        // Other sizes are checked with the tensors; the number of layers only bounds a loop. A text has two marks and a token.
+        let is_too_short = config.max_position_embeddings < 3;
+        if !heads_fit || is_too_short || config.hidden_size == 0 || config.num_hidden_layers > 256 {
             return Err(broken("its sizes do not fit together".to_owned()));
         }
         Ok(config)
@@ -150,7 +151,7 @@ impl TransformerModel {
         let layers = (0..config.num_hidden_layers).map(|layer| reader.layer(layer, config.intermediate_size));
         Ok(Self {
             // At least one token between the two marks.
-            longest_text: parts.longest_text.clamp(3, config.max_position_embeddings.max(3)),
+            longest_text: parts.longest_text.clamp(3, config.max_position_embeddings),
             tokens: reader.matrix("embeddings.word_embeddings.weight", config.vocab_size)?,
             positions: positions + first_type,
             input_norm: reader.norm("embeddings.LayerNorm")?,

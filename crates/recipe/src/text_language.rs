@@ -80,6 +80,9 @@ pub(crate) struct TextWriter {
     /// The quote that is open in what the recipe wrote.
     quote: Option<char>,
     escaped: bool,
+    /// Whether the recipe wrote a `\` between single quotes in a base: YAML knows no escapes there, expressions do, so where they end
+    /// is not known.
+    is_unsure: bool,
     /// Whether a bracket of the language is open: a link in DQL, a property in a search.
     in_brackets: bool,
 }
@@ -98,7 +101,15 @@ impl TextWriter {
             TextLanguage::Query if written.trim().ends_with(".base") => TextForm::Path,
             TextLanguage::Query => TextForm::Dql,
         };
-        Self { form, text: String::new(), has_begun: false, quote: None, escaped: false, in_brackets: false }
+        Self {
+            form,
+            text: String::new(),
+            has_begun: false,
+            quote: None,
+            escaped: false,
+            is_unsure: false,
+            in_brackets: false,
+        }
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -122,7 +133,10 @@ impl TextWriter {
                 // A quote in a link is part of a name there, so only the bracket counts.
                 _ if self.in_brackets && self.form == TextForm::Dql => self.in_brackets = c != ']',
                 Some(_) if self.escaped => self.escaped = false,
-                Some(_) if c == '\\' => self.escaped = true,
+                Some(open) if c == '\\' => {
+                    self.escaped = true;
+                    self.is_unsure |= open == '\'';
+                }
                 Some(open) if c == open => self.quote = None,
                 Some(_) => {}
                 None if quotes.contains(&c) => self.quote = Some(c),
@@ -176,7 +190,7 @@ impl TextWriter {
             }
             TextForm::Search if is_quoted => in_quotes(value),
             TextForm::Search => self.searched(value)?,
-            TextForm::BaseYaml if is_quoted => {
+            TextForm::BaseYaml if is_quoted && !self.is_unsure => {
                 // The text is in YAML and in an expression at once, and each has its own escapes.
                 let means_more = value.contains(['"', '\'', '\\', '`', '[', ']', '{', '}', ','])
                     || value.contains(": ")
@@ -311,6 +325,8 @@ mod tests {
                 Err("which has a meaning in the YAML of a base"),
             ),
             (Query, "filters: x > @", json!(3), Ok("filters: x > 3")),
+            (Query, "filters: 'x == \\' && @", json!("a b"), Err("which needs quotes around it in a base")),
+            (Query, "filters: 'x == \\' && @", json!("a"), Ok("filters: 'x == \\' && a")),
             (Query, "filters: x > @", json!("3 || true"), Err("which needs quotes around it in a base")),
             (Search, "@ -path:Old", json!("lime mortar"), Ok("\"lime mortar\" -path:Old")),
             (Search, "@ -path:Old", json!("lime"), Ok("lime -path:Old")),
