@@ -35,6 +35,8 @@ const MOST_TEXT: u64 = 256 << 10;
 const LOOK: Duration = Duration::from_millis(20);
 /// More pages of a scan are not read: each takes seconds.
 const MOST_SCANNED_PAGES: usize = 500;
+/// After this many failures in a row it is the program and not a page.
+const MOST_FAILURES: usize = 3;
 /// How many documents are remembered whose pages were read in part.
 const MOST_UNFINISHED: usize = 4;
 
@@ -77,7 +79,7 @@ impl OcrReader {
         bytes: &[u8],
         go_on: &(dyn Fn() -> bool + Sync),
     ) -> Result<DocumentText, NoDocumentText> {
-        // The pages of a text that have none are empty, or covers, which are not worth a minute each.
+        // The pages without text of a PDF that has text are empty, or covers, which are not worth a minute each.
         if text.is_cut || 2 * text.parts.len() > text.total as usize {
             return Ok(text);
         }
@@ -85,37 +87,46 @@ impl OcrReader {
         let mut pages = self.take_unfinished(hash);
         let has_text = |page: &u32| text.parts.binary_search_by_key(page, |part| part.number).is_ok();
         let scans: Vec<u32> = (1..=text.total).filter(|page| !has_text(page)).collect();
-        let mut fault = None;
+        let (mut fault, mut in_a_row) = (None, 0);
         for page in scans.iter().copied().take(MOST_SCANNED_PAGES) {
+            // Read by a call before this one, which was stopped.
             if pages.contains_key(&page) {
                 continue;
             }
             let job = DecodeJob::Page { page, longest_side: LONGEST_SIDE, most_bytes: MOST_PICTURE_BYTES };
             match self.words(job, bytes, go_on) {
-                Ok(words) => drop(pages.insert(page, words)),
+                Ok(words) => {
+                    pages.insert(page, words);
+                    in_a_row = 0;
+                }
                 Err(NoDocumentText::Stopped) => {
                     self.put_unfinished(UnfinishedScan { hash, pages });
                     return Err(NoDocumentText::Stopped);
                 }
-                // The program is missing or fails; it would fail on the next page too.
-                Err(NoDocumentText::Fault(DecodeFault::Unavailable)) => {
-                    fault = Some(DecodeFault::Unavailable);
-                    break;
+                // The program fails, maybe on this page alone.
+                Err(NoDocumentText::Fault(failed @ (DecodeFault::Unavailable | DecodeFault::Clock))) => {
+                    fault = Some(failed);
+                    in_a_row += 1;
+                    if in_a_row == MOST_FAILURES {
+                        break;
+                    }
                 }
                 // The page is not a picture, or cannot be decoded.
                 Err(NoDocumentText::Fault(_)) => drop(pages.insert(page, String::new())),
             }
         }
+        // A page without words is remembered as such, and is not a part of the text.
         let found = pages.into_iter().filter(|(_, text)| !text.is_empty());
         text.parts.extend(found.map(|(number, text)| DocumentPart { number, label: None, text }));
         text.parts.sort_by_key(|part| part.number);
-        text.is_cut |= scans.len() > MOST_SCANNED_PAGES;
+        text.is_cut |= scans.len() > MOST_SCANNED_PAGES || fault.is_some();
         let mut bytes = 0;
         let all = text.parts.len();
         let fits = |part: &&DocumentPart| {
             bytes += part.text.len();
             bytes <= MOST_DOCUMENT_TEXT
         };
+        // By whole pages: the limit is that of a document read in one piece.
         let fits = text.parts.iter().take_while(fits).count();
         text.parts.truncate(fits);
         text.is_cut |= fits < all;
@@ -134,6 +145,7 @@ impl OcrReader {
 
     fn put_unfinished(&self, scan: UnfinishedScan) {
         let mut unfinished = self.unfinished.lock();
+        // The newest in front, so that the oldest falls out.
         unfinished.insert(0, scan);
         unfinished.truncate(MOST_UNFINISHED);
     }
@@ -157,6 +169,7 @@ impl OcrReader {
     }
 
     fn start(&self) -> std::io::Result<RunningProgram> {
+        // With our environment: it is the owner's program, and may need variables to find its data.
         let mut command = Command::new(&self.program);
         command.args(&self.arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         #[cfg(unix)]
@@ -240,6 +253,7 @@ impl DocumentReader for OcrReader {
     /// Another program recognises another text.
     fn version(&self, kind: DocumentKind) -> Option<u32> {
         let command = [std::slice::from_ref(&self.program), self.arguments.as_slice()].concat().join("\0");
+        // A hash of the command, since a program cannot be asked for a version in general.
         let of = |command: &str| {
             let [first, second, third, fourth, ..] = *ContentHash::of(command.as_bytes()).as_bytes();
             u32::from_le_bytes([first, second, third, fourth])
@@ -347,6 +361,24 @@ mod tests {
         assert_eq!(text.parts[0].text, "slate");
         assert_ne!(broken.version(DocumentKind::Pdf), reader("exit 2").version(DocumentKind::Pdf));
         assert_eq!(broken.version(DocumentKind::Plain), InProcessDecoder.version(DocumentKind::Plain));
+    }
+
+    #[test]
+    fn a_page_that_the_program_fails_on_takes_no_other_with_it() {
+        let scan = crate::document::tests::sample_scans(6);
+        let folder = tempfile::tempdir().unwrap();
+        let read = |name: &str, fails: &str| {
+            let count = folder.path().join(name);
+            let script = format!(
+                "cat >/dev/null; echo x >> {0}; case $(wc -l < {0}) in {fails}) exit 1;; esac; echo slate",
+                count.display()
+            );
+            let text = reader(&script).read(DocumentKind::Pdf, &scan, &|| true).unwrap();
+            (text.parts.into_iter().map(|part| part.number).collect::<Vec<_>>(), text.is_cut)
+        };
+        assert_eq!(read("none", "none"), (vec![1, 2, 3, 4, 5, 6], false));
+        assert_eq!(read("some", "1|2|4"), (vec![3, 5, 6], true), "what is missing is said");
+        assert_eq!(read("many", "2|3|4"), (vec![1], true), "it is the program");
     }
 
     #[test]

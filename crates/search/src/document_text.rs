@@ -131,7 +131,9 @@ impl DocumentText {
         let in_order = self.parts.is_sorted_by(|one, other| one.number < other.number);
         let numbers = self.parts.first().is_none_or(|first| first.number > 0)
             && self.parts.last().is_none_or(|last| last.number <= self.total);
-        if self.kind != kind || bytes > MOST_DOCUMENT_TEXT || self.parts.len() > MOST_PARTS || !in_order || !numbers {
+        // The total too is counted up to by those that look at every part.
+        let is_small = bytes <= MOST_DOCUMENT_TEXT && self.parts.len().max(self.total as usize) <= MOST_PARTS;
+        if self.kind != kind || !is_small || !in_order || !numbers {
             return None;
         }
         self.title = self.title.and_then(|title| label(&title));

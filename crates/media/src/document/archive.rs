@@ -28,6 +28,7 @@ impl<'b> PartArchive<'b> {
             return Err(DecodeFault::Locked);
         }
         let archive = ZipArchive::new(Cursor::new(bytes)).map_err(|_| DecodeFault::Broken)?;
+        // Before anything is unpacked: even empty entries cost memory.
         if archive.len() > MOST_ENTRIES {
             return Err(DecodeFault::Unpacked);
         }
@@ -42,6 +43,7 @@ impl<'b> PartArchive<'b> {
     pub(super) fn check_sizes(&mut self) -> Result<(), DecodeFault> {
         let mut all = 0_u64;
         for number in 0..self.archive.len() {
+            // Raw, so that nothing is unpacked by looking.
             let entry = self.archive.by_index_raw(number).map_err(|_| DecodeFault::Broken)?;
             let (size, packed) = (entry.size(), entry.compressed_size());
             all = all.saturating_add(size);
@@ -105,6 +107,7 @@ pub(super) fn beside(part: &str, target: &str) -> String {
     for name in target.split('/') {
         match name {
             "" | "." => {}
+            // Never above the root: these are names in an archive, and not paths of the disk.
             ".." => drop(names.pop()),
             name => names.push(name),
         }

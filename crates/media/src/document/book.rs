@@ -47,6 +47,7 @@ fn package(archive: &mut PartArchive<'_>) -> Result<String, DecodeFault> {
             true
         })?;
     }
+    // Some books have no container.
     let found = || archive.names().into_iter().find(|name| name.to_ascii_lowercase().ends_with(".opf"));
     package.or_else(found).ok_or(DecodeFault::Broken)
 }
@@ -76,6 +77,7 @@ impl PackageFile {
                             if let (Some(id), Some(target), true) =
                                 (element.attribute("id"), element.attribute("href"), is_page && !is_contents)
                             {
+                                // The address is that of a web page, while names in an archive have no escapes.
                                 items.insert(id, beside(place, &unescaped(&target)));
                             }
                         }
@@ -92,6 +94,7 @@ impl PackageFile {
             }
             true
         })?;
+        // Taken out, so that a spine that names a chapter again and again reads it once.
         let chapters = spine.iter().filter_map(|id| items.remove(id)).collect();
         Ok(Self { title, author, chapters })
     }
@@ -114,5 +117,6 @@ fn unescaped(address: &str) -> String {
             }
         }
     }
+    // Escapes that are not UTF-8 may just be part of a name.
     String::from_utf8(bytes).unwrap_or_else(|_| address.to_owned())
 }

@@ -48,6 +48,7 @@ impl OpenedElement<'_> {
 /// none can grow.
 pub(super) fn walk(xml: &str, mut take: impl FnMut(Markup<'_>) -> bool) -> Result<(), DecodeFault> {
     let mut reader = Reader::from_str(xml);
+    // Text of a document that is not well-formed is still worth reading.
     reader.config_mut().check_end_names = false;
     let mut depth = 0_usize;
     loop {
@@ -73,6 +74,7 @@ pub(super) fn walk(xml: &str, mut take: impl FnMut(Markup<'_>) -> bool) -> Resul
                 Ok(Some(letter)) => take(Markup::Text(letter.encode_utf8(&mut [0; 4]))),
                 _ => match quick_xml::escape::resolve_predefined_entity(&entity) {
                     Some(text) => take(Markup::Text(text)),
+                    // Left out: what a document declares for itself is not expanded.
                     None => true,
                 },
             },

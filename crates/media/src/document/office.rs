@@ -18,7 +18,10 @@ pub(super) fn read_docx(bytes: &[u8], parts: &mut PartCollector) -> Result<(), D
     parts.set_origin(title.as_deref(), author.as_deref());
     let main = main_part(&mut archive, "word/document.xml")?;
     let xml = archive.text(&main)?.ok_or(DecodeFault::Broken)?;
-    let mut writer = DocumentWriter { most: parts.room(), ..DocumentWriter::default() };
+    let styles = archive.text(&beside(&main, "styles.xml"))?;
+    let headings = styles.map_or_else(|| Ok(HashMap::new()), |xml| heading_styles(&xml))?;
+    let mut writer = DocumentWriter { most: parts.room(), headings, ..DocumentWriter::default() };
+    // Before the walk, which would find no text in a spreadsheet and call it an empty document.
     check_root(&xml, "document")?;
     walk(&xml, |markup| writer.take(markup))?;
     writer.end_paragraph();
@@ -50,8 +53,37 @@ pub(super) fn read_docx(bytes: &[u8], parts: &mut PartCollector) -> Result<(), D
     Ok(())
 }
 
+/// The paragraph styles that are headings, with their level. Word in other languages translates the ids of styles, which paragraphs
+/// refer to, and leaves their names in English.
+fn heading_styles(xml: &str) -> Result<HashMap<String, usize>, DecodeFault> {
+    let (mut headings, mut id) = (HashMap::new(), None);
+    walk(xml, |markup| {
+        match markup {
+            Markup::Start(element) if element.name() == "style" => id = element.attribute("styleId"),
+            Markup::Start(element) if element.name() == "name" => {
+                let level = element.attribute("val").and_then(|name| heading_level(&name));
+                headings.extend(id.take().zip(level));
+            }
+            _ => {}
+        }
+        true
+    })?;
+    Ok(headings)
+}
+
+/// The level of a style by its name, or by its id in an English Word.
+fn heading_level(style: &str) -> Option<usize> {
+    let style = style.to_ascii_lowercase();
+    if style == "title" {
+        return Some(1);
+    }
+    style.strip_prefix("heading")?.trim().parse().ok().filter(|level| (1..=6).contains(level))
+}
+
 #[derive(Default)]
 struct DocumentWriter {
+    /// The levels of headings, by the ids of styles.
+    headings: HashMap<String, usize>,
     pages: Vec<String>,
     page: String,
     paragraph: String,
@@ -62,7 +94,7 @@ struct DocumentWriter {
     has_cell: bool,
     /// Inside of text, so that blanks between elements are not text.
     in_text: bool,
-    /// Deleted text, instructions and the second form of a picture are not shown.
+    /// Deleted text, moved text where it was, instructions and the second form of a picture are not shown.
     hidden: usize,
     most: usize,
     written: usize,
@@ -85,12 +117,8 @@ impl DocumentWriter {
                 "lastRenderedPageBreak" => self.break_page(),
                 "pStyle" => {
                     let style = element.attribute("val").unwrap_or_default();
-                    let style = style.to_ascii_lowercase();
-                    let level = style.strip_prefix("heading").and_then(|level| level.trim().parse::<usize>().ok());
-                    match level {
-                        Some(level @ 1..=6) => self.prefix = format!("{} ", "#".repeat(level)),
-                        _ if style == "title" => "# ".clone_into(&mut self.prefix),
-                        _ => {}
+                    if let Some(level) = self.headings.get(&style).copied().or_else(|| heading_level(&style)) {
+                        self.prefix = format!("{} ", "#".repeat(level));
                     }
                 }
                 "numPr" if self.prefix.is_empty() => "- ".clone_into(&mut self.prefix),
@@ -100,12 +128,13 @@ impl DocumentWriter {
                 }
                 "tr" => self.has_cell = false,
                 "tc" => {
+                    // As in a Markdown table, on one line for each row.
                     if self.has_cell {
                         self.paragraph.push_str(" | ");
                     }
                     self.has_cell = true;
                 }
-                "del" | "instrText" | "Fallback" => self.hidden += 1,
+                "del" | "moveFrom" | "instrText" | "Fallback" => self.hidden += 1,
                 _ => {}
             },
             Markup::End(name) => match name {
@@ -118,7 +147,7 @@ impl DocumentWriter {
                     self.tables = self.tables.saturating_sub(1);
                     self.page.push('\n');
                 }
-                "del" | "instrText" | "Fallback" => self.hidden = self.hidden.saturating_sub(1),
+                "del" | "moveFrom" | "instrText" | "Fallback" => self.hidden = self.hidden.saturating_sub(1),
                 _ => {}
             },
             Markup::Text(text) if self.in_text && self.hidden == 0 => {
@@ -136,6 +165,7 @@ impl DocumentWriter {
         let prefix = std::mem::take(&mut self.prefix);
         if self.tables > 0 {
             let cells = text.split_whitespace().collect::<Vec<_>>().join(" ");
+            // A row of empty cells is layout.
             if cells.contains(|letter: char| letter != '|' && letter != ' ') {
                 self.page.push_str(&format!("| {cells} |\n"));
             }
@@ -149,6 +179,7 @@ impl DocumentWriter {
         if self.tables > 0 {
             return;
         }
+        // The rest of the paragraph is still the heading or list item that it began as.
         let prefix = self.prefix.clone();
         if !self.paragraph.trim().is_empty() {
             self.end_paragraph();
@@ -181,6 +212,7 @@ pub(super) fn read_pptx(bytes: &[u8], parts: &mut PartCollector) -> Result<(), D
         }
         let Some(xml) = archive.text(slide)? else { continue };
         let (mut text, heading) = drawn_text(&xml)?;
+        // Not in the slide itself, but in a part beside it.
         let notes = related(&mut archive, slide)?.into_iter().find(|(_, (kind, _))| kind == "notesSlide");
         if let Some((_, (_, notes))) = notes
             && let Some(xml) = archive.text(&notes)?
@@ -257,6 +289,7 @@ fn drawn_text(xml: &str) -> Result<(String, Option<String>), DecodeFault> {
         }
         true
     })?;
+    // At most one empty line in a row: shapes without text would leave many.
     let mut short = String::new();
     for line in text.lines().map(str::trim) {
         if !line.is_empty() || !(short.is_empty() || short.ends_with("\n\n")) {
@@ -315,6 +348,7 @@ fn origin(archive: &mut PartArchive<'_>) -> Result<(Option<String>, Option<Strin
     walk(&xml, |markup| {
         match markup {
             Markup::Start(element) => element.name().clone_into(&mut inside),
+            // Text behind an element, such as a line end, does not belong to it.
             Markup::End(_) => inside.clear(),
             Markup::Text(text) if inside == "title" => title.push_str(text),
             Markup::Text(text) if inside == "creator" => author.push_str(text),

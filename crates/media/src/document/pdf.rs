@@ -23,6 +23,7 @@ pub(super) fn open(bytes: &[u8]) -> Result<Document, DecodeFault> {
     if !beginning.windows(5).any(|five| five == b"%PDF-") {
         return Err(DecodeFault::Broken);
     }
+    // A file without pages has lost its table, even if it can be loaded.
     let mut document = match Document::load_mem(bytes) {
         Ok(document) if !document.get_pages().is_empty() => document,
         Err(lopdf::Error::InvalidPassword | lopdf::Error::Decryption(_)) => return Err(DecodeFault::Locked),
@@ -65,6 +66,7 @@ pub(super) fn read(bytes: &[u8], parts: &mut PartCollector) -> Result<(), Decode
 
 /// The text of a page. Some pages make the first reader panic, and for some it finds nothing where the other does.
 fn page(document: &Document, number: u32) -> String {
+    // What the reader leaves half done is dropped with it, so nothing broken is seen afterwards.
     let first = catch_unwind(AssertUnwindSafe(|| {
         let mut lines = PageLines::default();
         let read = output_doc_page(document, &mut lines, number);
@@ -135,6 +137,7 @@ fn joined_lines(text: &str) -> String {
             let start = start.map_or(0, |at| at + before[at..].chars().next().map_or(0, char::len_utf8));
             let end = line.find(|letter: char| !letter.is_alphanumeric() && letter != '-').unwrap_or(line.len());
             let with_hyphen = format!("{}-{}", &before[start..whole], &line[..end]);
+            // Only as other lines of the page write it; a dictionary would be for one language only.
             let keeps = hyphenated.contains(with_hyphen.as_str());
             joined.truncate(whole);
             if keeps {

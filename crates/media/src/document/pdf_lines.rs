@@ -52,6 +52,7 @@ impl PageLines {
         if let Some(last) = self.last {
             let cosine = last.direction.0 * letter.direction.0 + last.direction.1 * letter.direction.1;
             let step = (letter.across - last.across).abs();
+            // Back to the left and on another height: the next line, or another column.
             let goes_back = letter.start < last.end && step > size * LINE_STEP;
             if cosine < SAME_DIRECTION || (self.begins_word && (step > size * LINE_GAP || goes_back)) {
                 self.end_of_line();
@@ -88,7 +89,9 @@ impl OutputDev for PageLines {
     ) -> Result<(), OutputError> {
         let length = place.m11.hypot(place.m12);
         let direction = if length > 0.0 { (place.m11 / length, place.m12 / length) } else { (1.0, 0.0) };
+        // The matrix may scale the letters; its determinant says how much, in any direction.
         let size = font_size.abs() * (place.m11 * place.m22 - place.m12 * place.m21).abs().sqrt();
+        // Seen along the line, so that text in any direction is handled as if it were level.
         let start = place.m31 * direction.0 + place.m32 * direction.1;
         let letter = PlacedLetter {
             direction,
@@ -133,14 +136,31 @@ fn as_read(line: &[String]) -> Vec<String> {
         let end = run.iter().rposition(|letter| is_from_right(first(letter))).map_or(0, |last| last + 1);
         read.extend_from_slice(&rest[..start]);
         let mut turned: Vec<String> = run[..end].iter().rev().cloned().collect();
-        for number in turned.chunk_by_mut(|one, other| first(one).is_numeric() && first(other).is_numeric()) {
-            number.reverse();
-        }
+        turn_numbers_back(&mut turned);
         read.append(&mut turned);
         rest = &rest[start + end..];
     }
     read.extend_from_slice(rest);
     read
+}
+
+/// Numbers are read from the left in every script, with the signs between their digits: days, times, decimals.
+fn turn_numbers_back(letters: &mut [String]) {
+    let first = |letter: &String| letter.chars().next().unwrap_or(' ');
+    let is_digit = |letter: Option<&String>| letter.is_some_and(|letter| first(letter).is_numeric());
+    let mut start = 0;
+    while start < letters.len() {
+        let mut end = start;
+        while is_digit(letters.get(end))
+            || (end > start
+                && letters.get(end).is_some_and(|sign| matches!(first(sign), '.' | ',' | '/' | ':' | '-'))
+                && is_digit(letters.get(end + 1)))
+        {
+            end += 1;
+        }
+        letters[start..end].reverse();
+        start = end.max(start + 1);
+    }
 }
 
 #[cfg(test)]
@@ -175,6 +195,8 @@ mod tests {
     fn lines_from_the_right_are_in_the_order_of_reading() {
         assert_eq!(line(&[("םולש", 0.0, 0.0)], 0.0), "שלום\n");
         assert_eq!(line(&[("םולש", 0.0, 0.0), ("21", 25.0, 0.0), ("רפס", 40.0, 0.0)], 0.0), "ספר 21 שלום\n");
+        let dated = [("םולש", 0.0, 0.0), ("12/05/2024", 25.0, 0.0), ("3.14,", 80.0, 0.0), ("רפס", 110.0, 0.0)];
+        assert_eq!(line(&dated, 0.0), "ספר ,3.14 12/05/2024 שלום\n");
         assert_eq!(line(&[("PDF", 0.0, 0.0), ("םולש", 20.0, 0.0)], 0.0), "PDF שלום\n");
         // Some programs write letter for letter from the right.
         let logical: Vec<(&str, f64, f64)> = vec![("ש", 15.0, 0.0), ("ל", 10.0, 0.0), ("ו", 5.0, 0.0), ("ם", 0.0, 0.0)];

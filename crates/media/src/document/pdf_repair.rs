@@ -23,6 +23,7 @@ pub(super) fn repaired(bytes: &[u8]) -> Option<Vec<u8>> {
     let (root, generation) = root(bytes, &objects)?;
     let mut file = bytes.to_vec();
     let start = file.len() + 1;
+    // Every object gets a section with one entry, since numbers may have gaps.
     file.extend_from_slice(b"\nxref\n0 1\n0000000000 65535 f \n");
     for (number, (place, generation)) in &objects {
         file.extend_from_slice(format!("{number} 1\n{place:010} {generation:05} n \n").as_bytes());
@@ -41,6 +42,7 @@ fn objects(bytes: &[u8]) -> Option<BTreeMap<u32, ObjectPlace>> {
     {
         let Some((generation, before)) = number_before(bytes, at) else { continue };
         let Some((number, start)) = number_before(bytes, before) else { continue };
+        // Right behind other signs, a number is part of a longer word.
         let is_whole = start == 0 || bytes[start - 1].is_ascii_whitespace();
         // No larger numbers fit into the table.
         if is_whole && number > 0 && number < 9_999_999 && generation < 65_535 {

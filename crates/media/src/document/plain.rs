@@ -42,9 +42,11 @@ pub(super) fn decoded(bytes: &[u8]) -> String {
     if bytes.starts_with(&[0xfe, 0xff]) {
         return wide(u16::from_be_bytes);
     }
+    // The mark would otherwise be the first letter of the text.
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     match std::str::from_utf8(bytes) {
         Ok(text) => text.replace("\r\n", "\n"),
+        // In Windows-1252 every byte is a letter, so this never fails.
         Err(_) => bytes.iter().map(|byte| western(*byte)).collect::<String>().replace("\r\n", "\n"),
     }
 }

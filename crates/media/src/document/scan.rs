@@ -3,7 +3,7 @@
 use image::{DynamicImage, GrayImage, RgbImage};
 use lapidary_operation::ScaledPicture;
 use lapidary_vault::DecodeFault;
-use lopdf::{Dictionary, Document, Object, ObjectId, Stream};
+use lopdf::{Dictionary, Document, Object, ObjectId, Stream, content::Content};
 
 use super::pdf;
 use crate::{
@@ -39,24 +39,39 @@ pub(crate) fn page_picture(
     picture::of_page(turned, longest_side, most_bytes)
 }
 
-/// Of the pictures that a page may draw, the one with the most pixels.
+/// Of the pictures that a page draws, the one with the most pixels.
 fn largest_picture(document: &Document, page: ObjectId) -> Option<&Stream> {
     let resources = resolved(document, inherited(document, page, b"Resources")?).as_dict().ok()?;
     let mut largest = None;
-    look_for_pictures(document, resources, 0, &mut largest);
+    let drawn = drawn_names(&document.get_page_content(page).ok()?);
+    look_for_pictures(document, resources, &drawn, 0, &mut largest);
     largest.map(|(_, stream)| stream)
+}
+
+/// What a page or form draws by name. Its resources are no measure: many programs share one list among all pages.
+fn drawn_names(content: &[u8]) -> Vec<Vec<u8>> {
+    // What cannot be read draws nothing.
+    let operations = Content::decode(content).map_or_else(|_| Vec::new(), |content| content.operations);
+    let drawn = operations.iter().filter(|operation| operation.operator == "Do");
+    let mut names: Vec<Vec<u8>> =
+        drawn.filter_map(|operation| Some(operation.operands.first()?.as_name().ok()?.to_vec())).collect();
+    // A picture that is drawn twice is looked at once.
+    names.sort_unstable();
+    names.dedup();
+    names
 }
 
 fn look_for_pictures<'d>(
     document: &'d Document,
     resources: &'d Dictionary,
+    drawn: &[Vec<u8>],
     depth: usize,
     largest: &mut Option<(u64, &'d Stream)>,
 ) {
-    let Some(drawn) = resources.get(b"XObject").ok().and_then(|drawn| resolved(document, drawn).as_dict().ok()) else {
+    let Some(named) = resources.get(b"XObject").ok().and_then(|named| resolved(document, named).as_dict().ok()) else {
         return;
     };
-    for (_, entry) in drawn {
+    for entry in drawn.iter().filter_map(|name| named.get(name).ok()) {
         let Ok(stream) = resolved(document, entry).as_stream() else { continue };
         match stream.dict.get(b"Subtype").and_then(Object::as_name) {
             Ok(b"Image") => {
@@ -67,10 +82,12 @@ fn look_for_pictures<'d>(
                     *largest = Some((pixels, stream));
                 }
             }
+            // Some programs draw the picture of a page by way of a form.
             Ok(b"Form") if depth < DEEPEST_FORM => {
                 let inner = stream.dict.get(b"Resources").ok().map(|inner| resolved(document, inner));
-                if let Some(inner) = inner.and_then(|inner| inner.as_dict().ok()) {
-                    look_for_pictures(document, inner, depth + 1, largest);
+                let content = stream.get_plain_content().ok();
+                if let (Some(inner), Some(content)) = (inner.and_then(|inner| inner.as_dict().ok()), content) {
+                    look_for_pictures(document, inner, &drawn_names(&content), depth + 1, largest);
                 }
             }
             _ => {}
@@ -109,6 +126,7 @@ fn dimensions(document: &Document, picture: &Dictionary) -> Option<(u32, u32)> {
 
 fn decoded(document: &Document, scan: &Stream) -> Result<DynamicImage, DecodeFault> {
     let (width, height) = dimensions(document, &scan.dict).ok_or(DecodeFault::Broken)?;
+    // By what the file says, before memory is taken for it.
     if width > LONGEST_SIDE || height > LONGEST_SIDE || u64::from(width) * u64::from(height) * 3 > MOST_DECODED {
         return Err(DecodeFault::TooManyPixels);
     }
@@ -120,6 +138,7 @@ fn decoded(document: &Document, scan: &Stream) -> Result<DynamicImage, DecodeFau
         Some(filter) => vec![filter.as_name().map_err(|_| DecodeFault::Broken)?],
     };
     match filters.split_last().map(|(last, before)| (*last, before)) {
+        // A whole JPEG file, with its own size in it, which is checked again.
         Some((b"DCTDecode", before)) => picture::decoded(&unpacked(document, scan, before)?),
         Some((b"CCITTFaxDecode", before)) => fax(document, scan, &unpacked(document, scan, before)?, (width, height)),
         _ => samples(document, scan, &unpacked(document, scan, &filters)?, (width, height)),
@@ -172,7 +191,9 @@ fn fax(
     let mut pixels = GrayImage::from_pixel(width, height, image::Luma([u8::MAX]));
     let mut rows = pixels.rows_mut();
     // A line that cannot be read ends the picture; those before it are there.
-    let whole = fax::decoder::decode_g4(bytes.iter().copied(), columns, Some(height), |line| {
+    let mut lines = 0;
+    fax::decoder::decode_g4(bytes.iter().copied(), columns, Some(height), |line| {
+        lines += 1;
         if let Some(row) = rows.next() {
             for (pixel, colour) in row.zip(fax::decoder::pels(line, columns)) {
                 let is_paper = colour == fax::Color::White;
@@ -180,7 +201,7 @@ fn fax(
             }
         }
     });
-    whole.map(|()| DynamicImage::ImageLuma8(pixels)).ok_or(DecodeFault::Broken)
+    if lines == 0 { Err(DecodeFault::Broken) } else { Ok(DynamicImage::ImageLuma8(pixels)) }
 }
 
 /// Whether black and white are exchanged.
@@ -212,6 +233,7 @@ impl SampleColours {
         };
         let part = |at: usize| parts.get(at).map(|part| resolved(document, part));
         match part(0)?.as_name().ok()? {
+            // The profile is not applied: how many samples it has is enough to read a text.
             b"ICCBased" => {
                 let profile = part(1)?.as_stream().ok()?;
                 match number(document, &profile.dict, b"N")? {
@@ -221,6 +243,7 @@ impl SampleColours {
                     _ => None,
                 }
             }
+            // A palette of palettes has no meaning, and could go on without end.
             b"Indexed" | b"I" if may_be_palette => {
                 let base = Self::named(document, part(1)?, false)?;
                 let table = match part(3)? {
@@ -258,6 +281,7 @@ impl SampleColours {
             (Self::Grey, [grey, ..]) => [*grey; 3],
             (Self::Rgb, [red, green, blue, ..]) => [*red, *green, *blue],
             (Self::Cmyk, [cyan, magenta, yellow, black, ..]) => [cyan, magenta, yellow].map(|ink| {
+                // Without a profile: ink and black each take their share of the light.
                 let light = u16::from(u8::MAX - ink) * u16::from(u8::MAX - black) / u16::from(u8::MAX);
                 u8::try_from(light).unwrap_or(u8::MAX)
             }),

@@ -54,11 +54,13 @@ fn rows(book: &mut Xlsx<Cursor<&[u8]>>, name: &str, most: usize) -> Option<Strin
                 text.push('\n');
             }
         } else {
+            // Tabs for empty cells keep the columns apart, up to a point.
             let gap = column.saturating_sub(at.1).clamp(1, MOST_GAP);
             text.extend(std::iter::repeat_n('\t', gap as usize));
         }
         (at, is_first) = ((row, column), false);
         text.push_str(&value);
+        // A little too much, so that the text is seen to be cut.
         if text.len() > most {
             break;
         }
@@ -67,6 +69,7 @@ fn rows(book: &mut Xlsx<Cursor<&[u8]>>, name: &str, most: usize) -> Option<Strin
 }
 
 fn shown(value: &DataRef<'_>) -> String {
+    // A line is a row, so a cell has no line ends.
     let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     match value {
         DataRef::Int(number) => number.to_string(),
@@ -83,6 +86,7 @@ fn shown(value: &DataRef<'_>) -> String {
 
 /// As ISO 8601, without a time of day if there is none.
 fn moment(date: &ExcelDateTime) -> String {
+    // A length of time has no day, and days before the first cannot be shown as one.
     if date.is_duration() || !date.as_f64().is_finite() || date.as_f64() < 0.0 {
         return date.as_f64().to_string();
     }

@@ -143,12 +143,18 @@ fn sample_docx() -> Vec<u8> {
             "<w:document><w:body>\
              <w:p><w:pPr><w:pStyle w:val='Heading1'/></w:pPr><w:r><w:t>Roofs</w:t></w:r></w:p>\
              <w:p><w:r><w:t xml:space='preserve'>Slate &lt;lasts&gt; </w:t></w:r><w:del><w:r><w:t>never</w:t></w:r></w:del><w:r><w:t>&#x61; century.</w:t></w:r></w:p>\
+             <w:moveFrom><w:r><w:t>Moved away.</w:t></w:r></w:moveFrom>\
+             <w:p><w:pPr><w:pStyle w:val='berschrift2'/></w:pPr><w:r><w:t>Farben</w:t></w:r></w:p>\
              <w:p><w:pPr><w:numPr/></w:pPr><w:r><w:t>grey</w:t></w:r></w:p>\
              <w:tbl><w:tr><w:tc><w:p><w:r><w:t>Kind</w:t></w:r></w:p></w:tc><w:tc><w:p><w:r><w:t>Years</w:t></w:r></w:p></w:tc></w:tr>\
              <w:tr><w:tc><w:p><w:r><w:t>Slate</w:t></w:r></w:p></w:tc><w:tc><w:p><w:r><w:t>100</w:t></w:r></w:p></w:tc></w:tr></w:tbl>\
              <w:p><w:r><w:br w:type='page'/></w:r></w:p>\
              <w:p><w:r><w:lastRenderedPageBreak/><w:t>Second page</w:t></w:r></w:p>\
              </w:body></w:document>",
+        ),
+        (
+            "word/styles.xml",
+            "<w:styles><w:style w:type='paragraph' w:styleId='berschrift2'><w:name w:val='heading 2'/></w:style></w:styles>",
         ),
         (
             "word/footnotes.xml",
@@ -328,7 +334,11 @@ fn a_word_document_is_markdown() {
     assert_eq!(
         texts(&document),
         [
-            (1, None, "# Roofs\n\nSlate <lasts> a century.\n\n- grey\n\n| Kind | Years |\n| Slate | 100 |"),
+            (
+                1,
+                None,
+                "# Roofs\n\nSlate <lasts> a century.\n\n## Farben\n\n- grey\n\n| Kind | Years |\n| Slate | 100 |"
+            ),
             (2, None, "Second page\n\n\n\n[footnotes]\nA note."),
         ]
     );
@@ -653,16 +663,29 @@ fn scan(form: ScanForm) -> Stream {
     Stream::new(dictionary, bytes)
 }
 
-/// A PDF with a page for each of these pictures, turned by these degrees.
+/// A PDF with a page for each of these pictures, turned by these degrees. All pages share one list of pictures, as those of many
+/// programs do, and every other one draws its picture in a form.
 pub(crate) fn scanned_pdf(pages: &[(Stream, i64)]) -> Vec<u8> {
     let mut document = Document::load_mem(&pdf(&vec![(PdfFont::Western, &[] as &[&[u8]]); pages.len()])).unwrap();
-    for ((_, page), (scan, turn)) in document.get_pages().into_iter().zip(pages) {
-        let scan = document.add_object(scan.clone());
-        let resources = document.add_object(dictionary! { "XObject" => dictionary! { "Im0" => scan } });
+    let resources = document.new_object_id();
+    let mut named = lopdf::Dictionary::new();
+    for (number, ((_, page), (scan, turn))) in document.get_pages().into_iter().zip(pages).enumerate() {
+        let draws = |name: String| format!("q 400 0 0 300 0 0 cm /{name} Do Q").into_bytes();
+        named.set(format!("Im{number}"), document.add_object(scan.clone()));
+        let mut content = draws(format!("Im{number}"));
+        if number % 2 == 1 {
+            let form = dictionary! { "Type" => "XObject", "Subtype" => "Form", "Resources" => resources };
+            named.set(format!("Fm{number}"), document.add_object(Stream::new(form, content)));
+            content = draws(format!("Fm{number}"));
+        }
+        let content = Stream::new(dictionary! {}, content);
+        let content = document.add_object(content);
         let page = document.get_dictionary_mut(page).unwrap();
+        page.set("Contents", content);
         page.set("Resources", resources);
         page.set("Rotate", *turn);
     }
+    document.objects.insert(resources, dictionary! { "XObject" => named }.into());
     document.compress();
     let mut bytes = Vec::new();
     document.save_to(&mut bytes).unwrap();
@@ -672,6 +695,32 @@ pub(crate) fn scanned_pdf(pages: &[(Stream, i64)]) -> Vec<u8> {
 /// Two scanned pages.
 pub(crate) fn sample_scan() -> Vec<u8> {
     scanned_pdf(&[(scan(ScanForm::Jpeg), 0), (scan(ScanForm::Fax), 0)])
+}
+
+pub(crate) fn sample_scans(pages: usize) -> Vec<u8> {
+    scanned_pdf(&vec![(scan(ScanForm::Fax), 0); pages])
+}
+
+#[test]
+fn a_page_is_the_picture_that_it_draws_and_not_the_largest_of_the_file() {
+    let mut small = scan(ScanForm::Grey);
+    small.dict.set("Height", 310);
+    let bytes = scanned_pdf(&[(scan(ScanForm::Grey), 0), (small.clone(), 0), (small, 0)]);
+    let heights = [1, 2, 3].map(|page| {
+        let shown = page_picture(&bytes, page, 3_000, 1 << 20).unwrap();
+        image::load_from_memory(&shown.bytes).unwrap().height()
+    });
+    assert_eq!(heights, [320, 310, 310]);
+}
+
+#[test]
+fn a_fax_that_ends_early_has_the_lines_before() {
+    let mut cut = scan(ScanForm::Fax);
+    let half = cut.content[..cut.content.len() / 2].to_vec();
+    cut.set_content(half);
+    let shown = page_picture(&scanned_pdf(&[(cut, 0)]), 1, 3_000, 1 << 20).unwrap();
+    let picture = image::load_from_memory(&shown.bytes).unwrap().to_luma8();
+    assert!(picture.get_pixel(50, 20).0[0] < 60 && picture.get_pixel(350, 300).0[0] > 200);
 }
 
 #[test]
