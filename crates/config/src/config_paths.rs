@@ -20,6 +20,7 @@ impl<'a> ConfigPlaces<'a> {
 
     /// The absolute path for a written one: `~/` is the home folder, a relative path starts at the working folder.
     pub(super) fn whole(&self, written: &str) -> Result<PathBuf, ConfigRefusal> {
+        // Replaced here, because no shell does so for files and variables.
         if let Some(rest) = written.strip_prefix('~') {
             let below = rest.trim_start_matches(|letter| self.is_separator(letter));
             // `~name` is not the home folder of this user, and stays as it is written.

@@ -40,7 +40,9 @@ impl HostPattern {
 
     /// Whether it means this host at this port. An IPv6 address is given without brackets.
     pub fn matches(&self, host: &str, port: u16) -> bool {
+        // `any` means hosts, not ports: other services are opened one by one.
         let Self::Host { name, with_subdomains, port: wanted } = self else { return USUAL_PORTS.contains(&port) };
+        // A dot at the end means the same host to DNS.
         let host = host.trim_end_matches('.').to_ascii_lowercase();
         // Only whole labels: `badexample.org` is not below `example.org`.
         let is_below = || host.strip_suffix(name.as_str()).is_some_and(|before| before.ends_with('.'));

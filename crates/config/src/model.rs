@@ -623,12 +623,14 @@ impl Config {
                 port: 3010,
                 max_port_retries: 15,
                 endpoint_path: "/mcp".to_owned(),
+                // Any page in a browser can send requests to this computer.
                 allowed_origins: AllowedOrigins::Loopback,
                 session_mode: SessionMode::Stateful,
                 auth: AuthSettings::default(),
                 public_url: None,
                 allowed_hosts: Vec::new(),
                 trusted_proxies: Vec::new(),
+                // Proxies usually close a stream that is silent for a minute.
                 heartbeat: Duration::from_secs(15),
                 sse: false,
                 tls: None,
@@ -665,9 +667,9 @@ impl Config {
                 write_paths: None,
                 deny_paths: None,
                 hide_excluded: false,
-                // Thousands of files, none of them a note.
                 source_paths: Vec::new(),
                 source_marks: Vec::new(),
+                // Thousands of files, none of them a note.
                 skip_folders: vec!["node_modules".to_owned()],
                 follow_links: Vec::new(),
             },
@@ -697,6 +699,7 @@ impl Config {
             imports: None,
             authorities: None,
             ocr: Vec::new(),
+            // Empty until a source gives one; `ConfigDraft::finish` then puts the usual folder in its place.
             state_dir: PathBuf::new(),
             own_files: Vec::new(),
             trash_home: None,

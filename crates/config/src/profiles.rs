@@ -26,6 +26,7 @@ pub(super) fn profiles(raw: &RawValue) -> Result<Vec<(String, ProfileRules)>, Co
 }
 
 fn checked_name(name: &str) -> Result<String, ConfigRefusal> {
+    // A profile that looks built in and allows something else would mislead.
     if BUILT_IN_PROFILES.contains(&name) {
         return Err(ConfigRefusal::BuiltInProfile { name: name.to_owned() });
     }
@@ -58,6 +59,7 @@ pub(super) fn tokens(raw: &RawValue) -> Result<Vec<TokenConfig>, ConfigRefusal> 
         return Err(ConfigRefusal::NotToken);
     }
     for (at, token) in tokens.iter().enumerate() {
+        // Which of the two clients is calling could not be told.
         if let Some(other) = tokens[..at].iter().find(|other| other.digest == token.digest) {
             return Err(ConfigRefusal::SameToken { name: token.name.clone(), other: other.name.clone() });
         }

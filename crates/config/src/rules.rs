@@ -41,6 +41,7 @@ fn from_text(text: &str) -> Result<RuleConfig, ConfigRefusal> {
     let mut pairs = vec![("decision", decision)];
     for word in words {
         let (key, value) = word.split_once('=').ok_or_else(|| ConfigRefusal::NotRule { value: text.to_owned() })?;
+        // Quotes only keep a value together.
         pairs.push((key, value.trim_matches('"')));
     }
     from_pairs(&pairs)

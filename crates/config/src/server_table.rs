@@ -70,6 +70,7 @@ fn server(
             None
         }
     };
+    // Keys of the other kind are refused, because they would silently have no effect.
     let (mut is_program, mut is_address) = (false, false);
     for (key, raw) in table(raw, "a table")? {
         is_program |= matches!(key.as_str(), "args" | "env" | "pass_env");
@@ -96,6 +97,7 @@ fn server(
             }
             "token_env" => {
                 let token = value_of(raw.text()?);
+                // From the environment, so that the file can be shared without the token.
                 let bearer = |token: SecretText| SecretText::new(format!("Bearer {}", token.reveal()));
                 headers.extend(token.map(|token| ("authorization".to_owned(), bearer(token))));
             }
@@ -114,6 +116,7 @@ fn server(
     server.reach = match (command, url) {
         (Some(command), None) if !is_address => ServerReach::Program { command, args, variables },
         (None, Some(url)) if !is_program => ServerReach::Address { url, headers },
+        // Neither, both, or a key of the other kind.
         _ => return Err(ConfigRefusal::HalfOfServer { server: name }),
     };
     Ok(server)

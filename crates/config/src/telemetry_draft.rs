@@ -68,6 +68,7 @@ impl TelemetryDraft {
 fn collector(written: &WrittenValue) -> Result<String, ConfigError> {
     let text = written.text.trim_end_matches('/');
     let rest = text.strip_prefix("http://").or_else(|| text.strip_prefix("https://")).unwrap_or_default();
+    // A password in the address would be shown with the setting.
     if rest.is_empty() || rest.starts_with('/') || rest.contains([' ', '@']) {
         let refused = ConfigRefusal::NotCollector { value: text.to_owned() };
         return Err(refused.at(written.place.clone()));

@@ -45,6 +45,7 @@ pub(super) const DECISIONS: &[(&str, RuleDecision)] =
 pub(super) fn toggle(raw: &RawValue) -> Result<bool, ConfigRefusal> {
     let value = raw.text()?;
     match value.to_ascii_lowercase().as_str() {
+        // All that other servers take, whose set-ups continue to work.
         "true" | "1" | "yes" | "on" | "y" | "enabled" => Ok(true),
         "false" | "0" | "no" | "off" | "n" | "disabled" => Ok(false),
         _ => Err(ConfigRefusal::NotBoolean { value: value.to_owned() }),
@@ -116,6 +117,7 @@ pub(super) fn address(raw: &RawValue) -> Result<IpAddr, ConfigRefusal> {
 /// A path that the router can serve; braces and stars would be patterns to it.
 pub(super) fn endpoint(raw: &RawValue) -> Result<String, ConfigRefusal> {
     let value = raw.text()?;
+    // Owners write it with and without a slash at the end.
     let path = value.trim_end_matches('/');
     let plain = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | '.');
     let segment_ok = |segment: &str| !matches!(segment, "" | "." | "..") && segment.chars().all(plain);
@@ -188,6 +190,7 @@ pub(super) fn redirect_places(raw: &RawValue) -> Result<Vec<String>, ConfigRefus
         // Only `https`: the code that is sent there lets a program in.
         let is_origin =
             entry.strip_prefix("https://").is_some_and(|host| !host.is_empty() && !host.contains(['/', '*', '@']));
+        // Programs register a scheme, such as `cursor:`, that brings a browser back to them.
         let is_scheme =
             entry.strip_suffix(':').is_some_and(|scheme| !scheme.is_empty() && !scheme.contains([':', '/', '*']));
         let is_place = is_origin || is_scheme || entry == "loopback";

@@ -173,6 +173,7 @@ impl NamedVaults {
             }
             match meant.as_slice() {
                 [] => {}
+                // With the name as it is known, so that it is shown in its own spelling.
                 [path] => {
                     *vault = AskedVault { name: Some(name), ..unnamed(&path.to_string_lossy()) };
                 }
@@ -217,6 +218,7 @@ fn existing(
         let place = || asked.place.clone();
         if let Some(remote) = remote {
             let remote = with_certificate(remote, &place(), places, files)?;
+            // The address stands for a path: two vaults at one address are the same.
             let (name, path) = (name.clone().unwrap_or_default(), PathBuf::from(&remote.url));
             found.push(ChosenVault { name, path, access: access.clone(), remote: Some(remote) });
             continue;

@@ -29,6 +29,7 @@ pub fn run_child() -> ExitCode {
 
 /// A decoder that panics has met bytes that it does not expect.
 pub(crate) fn decode(job: DecodeJob, bytes: &[u8]) -> Result<DecodedAttachment, DecodeFault> {
+    // Decoders keep nothing beyond the call, so nothing that a panic leaves half done is seen.
     let decoded = catch_unwind(|| match job {
         DecodeJob::Picture { longest_side, most_bytes } => {
             picture::scaled(bytes, longest_side, most_bytes as usize).map(DecodedAttachment::Picture)

@@ -81,12 +81,14 @@ impl PartCollector {
     /// The next part; one without text only counts.
     fn add(&mut self, number: usize, label: Option<&str>, text: &str) {
         let number = u32::try_from(number).unwrap_or(u32::MAX);
+        // The announced total may be wrong, and no part has a number beyond it.
         self.document.total = self.document.total.max(number);
         let mut text = without_controls(text.trim());
         if text.len() > self.room {
             text.truncate(text.floor_char_boundary(self.room));
             self.document.is_cut = true;
         }
+        // Not below zero, as the text was cut to fit.
         self.room -= text.len();
         if !text.is_empty() {
             let label = label.and_then(document_label);

@@ -138,6 +138,7 @@ impl ChildDecoder {
             let written = loop {
                 match receiver.recv_timeout(LOOK) {
                     Ok(written) => break written,
+                    // The thread that reads has ended without sending, which only a panic does.
                     Err(RecvTimeoutError::Disconnected) => return Err(fault(DecodeFault::Crashed)),
                     Err(RecvTimeoutError::Timeout) => {}
                 }
@@ -149,11 +150,13 @@ impl ChildDecoder {
             Ok((written.map_err(|_| fault(DecodeFault::Crashed))?, running))
         });
         let (written, mut running) = ended?;
+        // Before it is parsed: what exceeds its limit is not a result.
         if written.len() as u64 > most {
             return Err(fault(DecodeFault::Output));
         }
         match wire::read_result(&written) {
             Some(decoded) => decoded.map_err(fault),
+            // Only without a result is it asked how the child ended.
             None => Err(fault(cause_of_death(&mut running.0))),
         }
     }
@@ -168,6 +171,7 @@ fn cause_of_death(child: &mut Child) -> DecodeFault {
 
         use rustix::process::Signal;
         let is = |signal: Signal| status.signal() == Some(signal.as_raw());
+        // Linux looks at the hard limit first, which is the same here, and then sends the second.
         if is(Signal::XCPU) || is(Signal::KILL) {
             return DecodeFault::Time;
         }

@@ -38,6 +38,7 @@ impl<'b> OpenedPicture<'b> {
         limits.max_alloc = Some(MOST_DECODED);
         limits.max_image_width = Some(LONGEST_SIDE);
         limits.max_image_height = Some(LONGEST_SIDE);
+        // Decoders check them before they take memory.
         reader.limits(limits);
         let decoder = reader.into_decoder().map_err(|error| fault(&error))?;
         let (width, height) = decoder.dimensions();
@@ -81,6 +82,7 @@ pub(crate) fn scaled(bytes: &[u8], longest_side: u32, most_bytes: usize) -> Resu
         Ok(picture) => (picture, is_cut_off(format, bytes)),
         Err(error) => return Err(fault(&error)),
     };
+    // Cameras store pictures as the sensor was held, and clients do not all turn them.
     picture.apply_orientation(orientation);
     let upright = (picture.width(), picture.height());
     // Before the picture is scaled, because only the file knows.
@@ -154,6 +156,7 @@ fn resized(picture: DynamicImage, longest_side: u32) -> DynamicImage {
         true => DynamicImage::ImageRgba8(picture.into_rgba8()),
         false => DynamicImage::ImageRgb8(picture.into_rgb8()),
     };
+    // Smooth enough for text, and much faster than wider filters.
     picture.resize(longest_side, longest_side, FilterType::Triangle)
 }
 
@@ -167,6 +170,7 @@ fn on_white(picture: &DynamicImage) -> DynamicImage {
     let mut flat = image::RgbImage::new(rgba.width(), rgba.height());
     for (to, from) in flat.pixels_mut().zip(rgba.pixels()) {
         let [red, green, blue, alpha] = from.0.map(u16::from);
+        // At most 255 times 255, which fits into 16 bits.
         let over = |channel: u16| u8::try_from((channel * alpha + 255 * (255 - alpha)) / 255).unwrap_or(u8::MAX);
         to.0 = [over(red), over(green), over(blue)];
     }

@@ -16,12 +16,15 @@ pub(crate) fn filled(
         DocumentKind::Docx => OfficeFormat::Docx,
         DocumentKind::Pptx => OfficeFormat::Pptx,
         DocumentKind::Xlsx => OfficeFormat::Xlsx,
+        // The parent asks for these three only.
         _ => return Err(DecodeFault::Broken),
     };
+    // One stream carries both, so the job says where the values end.
     let (values, document) = bytes.split_at_checked(values_bytes).ok_or(DecodeFault::Broken)?;
     let filling = TemplateFilling::from_bytes(values).ok_or(DecodeFault::Broken)?;
     let clock = &filling.clock;
     let others = |name: &str| {
+        // The time of the call, sent along: dates do not depend on when this process runs.
         let moment = (clock.seconds, clock.offset_seconds);
         template::clock_value(moment, &clock.date_format, &clock.time_format, name)
     };

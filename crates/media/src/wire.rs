@@ -40,6 +40,7 @@ enum ResultLine {
 
 pub(crate) fn write_job(mut to: impl Write, job: DecodeJob, bytes: &[u8]) -> io::Result<()> {
     serde_json::to_writer(&mut to, &JobLine { job, bytes: bytes.len() })?;
+    // One line, then bytes: the other side knows where the line ends without parsing what follows.
     to.write_all(b"\n")?;
     to.write_all(bytes)?;
     to.flush()
@@ -50,6 +51,7 @@ pub(crate) fn read_job(mut from: impl BufRead) -> io::Result<(DecodeJob, Vec<u8>
     let mut read = Vec::new();
     // Never more than was announced.
     from.take(bytes as u64).read_to_end(&mut read)?;
+    // A parent that was stopped in the middle leaves a part, which must not be decoded as a whole.
     if read.len() == bytes { Ok((job, read)) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
 }
 
@@ -61,6 +63,7 @@ pub(crate) fn write_result(mut to: impl Write, decoded: &Result<DecodedAttachmen
             to.write_all(bytes)?;
         }
         Ok(DecodedAttachment::Text(text)) => {
+            // Before the line, which says how long it is.
             let written = serde_json::to_vec(text)?;
             serde_json::to_writer(&mut to, &ResultLine::Text { kind: text.kind, bytes: written.len() })?;
             to.write_all(b"\n")?;

@@ -85,6 +85,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         doc: "Folders outside the vaults that links in a vault may lead to, separated by `;`. All other links that \
               leave a vault are refused.",
         apply: |draft, given| {
+            // Not commas, which are common in the names of folders.
             let folders = given.raw.entries(';')?.into_iter().map(|folder| draft.places.whole(folder));
             draft.config.access.follow_links = folders.collect::<Result<_, _>>()?;
             Ok(())

@@ -106,6 +106,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         default: ShownDefault::Words("none"),
         doc: "From the same version: `OBSIDIAN_REQUEST_TIMEOUT_MS`.",
         apply: |draft, given| {
+            // As above: what cannot be read was meant for another program.
             if let Ok(timeout) = milliseconds(&given.raw, 1..=DAY) {
                 draft.app_address.timeout = Some(timeout);
             }
@@ -133,6 +134,7 @@ impl AppAddressParts {
         }
         let part = |given: &Option<String>, usual: &str| given.clone().unwrap_or_else(|| usual.to_owned());
         let (protocol, host) = (part(protocol, "https"), part(host, "127.0.0.1"));
+        // The plugin listens at two ports, one for each protocol.
         let usual = if protocol.eq_ignore_ascii_case("http") { "27123" } else { "27124" };
         Some(app_url(&RawValue::Text(format!("{protocol}://{host}:{}", part(port, usual)))))
     }

@@ -169,6 +169,7 @@ pub(super) const SETTINGS: &[Setting] = &[
               for that client.",
         apply: |draft, given| {
             draft.config.tokens = tokens(&given.raw)?;
+            // Profiles are checked when all are known, and the refusal has to name this place.
             draft.tokens_place = Some(given.place.clone());
             Ok(())
         },

@@ -18,6 +18,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         flag: Some(SettingFlag {
             name: "--http",
             value: "",
+            // `--sse` is served over HTTP, so it needs no second flag.
             given: |flags| (flags.http.is_some() || flags.sse).then(|| text("http")),
         }),
         default: ShownDefault::Value("stdio"),
@@ -52,6 +53,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         doc: "The port to listen on; 0 lets the system choose one. With `--sse` the default is 9789.",
         apply: |draft, given| {
             draft.config.http.port = number(&given.raw, 0..=u16::MAX)?;
+            // A chosen port stays: `--sse` does not move it, and the next ones are not tried unasked.
             draft.has_port = true;
             Ok(())
         },
@@ -85,6 +87,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         doc: "The largest request that is taken; what is beyond gets 413. 0 means no limit.",
         apply: |draft, given| {
             let most = number(&given.raw, 0..=usize::MAX)?;
+            // A limit of 0 bytes would refuse every call, so 0 can mean none.
             draft.config.http.body.bytes = (most > 0).then_some(most);
             Ok(())
         },
@@ -158,6 +161,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         doc: "How often a stream without news shows that it lives, so that proxies do not close it; 0 means the default.",
         apply: |draft, given| {
             let every = number(&given.raw, 0..=DAY)?;
+            // Never off: proxies would close a silent stream.
             draft.config.http.heartbeat = Duration::from_millis(if every == 0 { 15 * SECOND } else { every });
             Ok(())
         },
@@ -183,6 +187,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         default: ShownDefault::Words("none: a proxy encrypts, or nothing leaves this computer"),
         doc: "The certificate for TLS, with its chain, in PEM form. A changed file is read again within seconds.",
         apply: |draft, given| {
+            // Whether both halves are given is only known when all sources are read.
             draft.tls.0 = Some(draft.places.whole(given.raw.text()?)?);
             Ok(())
         },
@@ -218,6 +223,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         doc: "The token with which `/metrics` is read from other computers: 32 characters or more. It opens nothing else.",
         apply: |draft, given| {
             let token = given.raw.text()?;
+            // Anyone who reaches the port may try, so it has to be too long to guess.
             if token.len() < 32 {
                 return Err(ConfigRefusal::WeakSecret);
             }

@@ -24,6 +24,7 @@ pub(super) const SETTINGS: &[Setting] = &[
               one file; all other calls are refused.",
         apply: |draft, given| {
             let asked = number(&given.raw, 0..=u64::MAX)?;
+            // Cut with a warning and not refused: the server works with less.
             if asked > LONGEST_DEADLINE {
                 let place = given.place.clone();
                 draft.warnings.push(ConfigWarning::DeadlineCut { place, asked, longest: LONGEST_DEADLINE });

@@ -18,6 +18,7 @@ pub(super) const SETTINGS: &[Setting] = &[
               it when they connect, and changes of it have to be approved.",
         apply: |draft, given| {
             draft.config.guide = match given.raw.text()? {
+                // So a note of this name needs its ending.
                 off if off.eq_ignore_ascii_case("off") => GuideChoice::Off,
                 _ => GuideChoice::Note(note(&given.raw)?),
             };
@@ -60,6 +61,7 @@ pub(super) const SETTINGS: &[Setting] = &[
               with `lapidary model use NAME`. One that cannot be read is named in a warning, and `english` is used.",
         apply: |draft, given| {
             let name = given.raw.text()?;
+            // The name becomes part of a path on disk.
             if !ModelShelf::is_name(name) {
                 return Err(ConfigRefusal::NotModel { value: name.to_owned() });
             }

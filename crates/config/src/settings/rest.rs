@@ -34,6 +34,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         flag: Some(SettingFlag {
             name: "--rest",
             value: "ADDR",
+            // `--rest` alone is an empty address, which means TLS at the usual port.
             given: |flags| flags.rest.filter(|given| *given != HttpAddress::default()).map(|given| text(shown(given))),
         }),
         default: ShownDefault::Words("TLS at 127.0.0.1:27124"),
@@ -86,6 +87,7 @@ fn loopback(raw: &RawValue) -> Result<SocketAddr, ConfigRefusal> {
     let refused = || ConfigRefusal::NotHost { value: value.to_owned() };
     let HttpAddress { host, port } = value.parse().map_err(|_| refused())?;
     let host = host.unwrap_or(IpAddr::V4(Ipv4Addr::LOCALHOST));
+    // In plain text, the key could be read on the way to another computer.
     match host.is_loopback() {
         true => Ok(SocketAddr::new(host, port.unwrap_or(PLAIN_PORT))),
         false => Err(refused()),

@@ -27,6 +27,7 @@ pub(super) const SETTINGS: &[Setting] = &[
                 ValueOrigin::File { file, .. } => Some(file.clone()),
                 _ => None,
             };
+            // Only warned about: a server may work without them.
             draft.warnings.extend(unset);
             Ok(())
         },

@@ -11,6 +11,7 @@ const LOG_LEVELS: &[(&str, LogLevel)] = &[
     ("info", LogLevel::Info),
     ("debug", LogLevel::Debug),
     ("trace", LogLevel::Trace),
+    // Names of syslog and of loggers for Node, for set-ups of the servers that this one replaces.
     ("silent", LogLevel::Off),
     ("emerg", LogLevel::Error),
     ("alert", LogLevel::Error),

@@ -17,6 +17,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         doc: "The tools to list: names of tools and groups, `default`, `obsidian`, `files`, `chatgpt` or `all`.",
         apply: |draft, given| {
             let names = names(&given.raw)?;
+            // An empty list would list no tools at all, which is never meant.
             if !names.is_empty() {
                 draft.config.tools.include = Some(names);
             }

@@ -21,7 +21,9 @@ pub(super) const SETTINGS: &[Setting] = &[
         apply: |draft, given| {
             let vaults = requested_vaults(&given.raw)?;
             let ruled = vaults.iter().filter(|vault| has_rules(&vault.access)).cloned();
+            // Collected from every source, since rules hold for a folder whichever source chooses it.
             draft.ruled.extend(ruled.map(|vault| (vault, given.place.clone())));
+            // A name on the command line refers to other sources, not to itself.
             if !matches!(given.place, ValueOrigin::Flag(_) | ValueOrigin::Found(_)) {
                 draft.known.extend(vaults.iter().cloned());
             }

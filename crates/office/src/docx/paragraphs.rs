@@ -298,6 +298,7 @@ impl<'d> BodyWriter<'d> {
                     self.picture(xml, *number, picture);
                 }
             }
+            // Ids start at 1: the separators have those before.
             RunContent::Footnote(number) if self.has_footnote_part => {
                 let mark = match &self.styles.footnote_mark {
                     Some(id) => format!("<w:rStyle w:val=\"{}\"/>", escaped(id)),

@@ -91,6 +91,7 @@ pub(super) fn layouts() -> [String; 3] {
     let title = place(2, "Title", "type=\"title\"", TITLE, fits, "");
     let text = place(3, "Content", "idx=\"1\"", BODY, "<a:bodyPr><a:normAutofit/></a:bodyPr>", "");
     [
+        // In the order of the numbers that `SlidePlan::layout` gives.
         layout("title", "Title Slide", &cover.concat()),
         layout("obj", "Title and Content", &format!("{title}{text}")),
         layout("titleOnly", "Title Only", &title),
@@ -130,6 +131,7 @@ pub(super) fn theme() -> String {
     let colors: String =
         colors.iter().map(|(name, color)| format!("<a:{name}><a:srgbClr val=\"{color}\"/></a:{name}>")).collect();
     let font = "<a:latin typeface=\"Calibri\"/><a:ea typeface=\"\"/><a:cs typeface=\"\"/>";
+    // The schema wants three of each: subtle, moderate and intense.
     let fill = "<a:solidFill><a:schemeClr val=\"phClr\"/></a:solidFill>".repeat(3);
     let line = "<a:ln w=\"9525\"><a:solidFill><a:schemeClr val=\"phClr\"/></a:solidFill></a:ln>".repeat(3);
     let effect = "<a:effectStyle><a:effectLst/></a:effectStyle>".repeat(3);

@@ -207,6 +207,7 @@ impl GatheredSlide {
 /// A block with its words alone, if it has any, and its pictures.
 fn without_pictures(block: BodyBlock) -> (Option<BodyBlock>, Vec<usize>) {
     let mut pictures = Vec::new();
+    // A picture is a separate shape on a slide, not a part of a text.
     let mut keep = |runs: Vec<InlineRun>| -> Vec<InlineRun> {
         runs.into_iter()
             .filter(|run| match run.content {

@@ -323,6 +323,7 @@ impl SheetFiller<'_, '_> {
         row: &FoundRow,
         copy: Option<usize>,
     ) -> Result<String, TemplateFault> {
+        // The copies follow each other from the place of the first one on.
         let number = self.moves.start(row.number) + copy.unwrap_or(0);
         if number > MOST_ROWS {
             return Err(TemplateFault::TooLarge);
@@ -337,6 +338,7 @@ impl SheetFiller<'_, '_> {
             let span = all[*cell.tokens.start()].span.start..all[*cell.tokens.end()].span.end;
             written.push_str(&xml[at..span.start]);
             at = span.end;
+            // A cell without a place follows the one before it, wherever that moves.
             let place = if cell.column.is_empty() { String::new() } else { format!("{}{number}", cell.column) };
             if cell.text.contains("{{") {
                 written.push_str(&self.cell(xml, &all[*cell.tokens.start()], &cell.text, &place, copy));
