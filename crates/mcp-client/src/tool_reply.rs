@@ -76,7 +76,8 @@ pub(crate) fn read(message: &[u8]) -> Result<ServerReply, ServerFault> {
 /// in an object with one field, because a structured value has to be an object.
 fn repeats(content: &[Value], structured: &Value) -> bool {
     let Some(fields) = structured.as_object().filter(|fields| fields.len() == 1) else { return false };
-    let Some(value) = fields.values().next() else { return false };
+    // The names that the libraries for servers use. Any other name says something.
+    let Some(value) = ["result", "content"].iter().find_map(|name| fields.get(*name)) else { return false };
     let texts: Vec<&str> =
         content.iter().filter(|part| part["type"] == "text").filter_map(|part| part["text"].as_str()).collect();
     let is_each =

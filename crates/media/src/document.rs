@@ -65,7 +65,7 @@ pub(crate) struct PartCollector {
 
 impl PartCollector {
     fn new(kind: DocumentKind, most_bytes: usize, time: Duration) -> Self {
-        let document = DocumentText { kind, title: None, author: None, total: 0, parts: Vec::new(), is_cut: false };
+        let document = DocumentText::of_parts(kind, 0, Vec::new());
         Self { document, room: most_bytes, begun: processor_time(), time }
     }
 

@@ -5,7 +5,7 @@
 //! has no other limits than a clock and a cap on its output; it is killed with all processes that it has started.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     io::{Read, Write},
     process::{Child, Command, Stdio},
     sync::{
@@ -37,8 +37,10 @@ const LOOK: Duration = Duration::from_millis(20);
 const MOST_SCANNED_PAGES: usize = 500;
 /// After this many failures in a row it is the program and not a page.
 const MOST_FAILURES: usize = 3;
-/// How many documents are remembered whose pages were read in part.
-const MOST_UNFINISHED: usize = 4;
+/// Or this many on different pages.
+const MOST_FAILURES_IN_ALL: usize = 12;
+/// How many scans are remembered page by page.
+const MOST_KNOWN_SCANS: usize = 4;
 
 /// Reads documents, and the text on pictures and scanned pages.
 pub struct OcrReader {
@@ -46,13 +48,85 @@ pub struct OcrReader {
     pictures: Arc<dyn AttachmentDecoder>,
     program: String,
     arguments: Vec<String>,
-    /// The pages of scans that were read before a call ended, so that the next one goes on from there.
-    unfinished: Mutex<Vec<UnfinishedScan>>,
+    /// The scans that were read last, latest first: a call goes on where the one before it was stopped.
+    scans: Mutex<Vec<KnownScan>>,
 }
 
-struct UnfinishedScan {
+/// The pages of a scan, as far as they were read.
+struct KnownScan {
     hash: ContentHash,
-    pages: BTreeMap<u32, String>,
+    /// `None` is a page that cannot be decoded.
+    pages: BTreeMap<u32, Option<String>>,
+    is_being_read: bool,
+}
+
+/// Who has it is the only one that reads this scan.
+struct ScanTurn<'r> {
+    scans: &'r Mutex<Vec<KnownScan>>,
+    hash: ContentHash,
+}
+
+/// How the pages of a scan were read.
+#[derive(Default)]
+struct RecognitionEnd {
+    recognised: usize,
+    /// Pages that the program failed on, and how it did so last.
+    failed: BTreeSet<u32>,
+    fault: Option<DecodeFault>,
+    gave_up: bool,
+}
+
+impl RecognitionEnd {
+    /// Whether it is the program that fails, and not single pages of the document: it may be there or mended another time.
+    fn is_program(&self) -> bool {
+        self.fault.is_some() && (self.gave_up || self.recognised == 0)
+    }
+}
+
+/// Whether nobody reads this scan, which is then begun.
+fn begin_scan(scans: &mut Vec<KnownScan>, hash: ContentHash) -> bool {
+    let mut scan = match scans.iter().position(|scan| scan.hash == hash) {
+        Some(at) if scans[at].is_being_read => return false,
+        Some(at) => scans.remove(at),
+        None => KnownScan { hash, pages: BTreeMap::new(), is_being_read: false },
+    };
+    scan.is_being_read = true;
+    scans.insert(0, scan);
+    // The oldest falls out, unless it is being read.
+    let mut kept = 0;
+    scans.retain(|scan| {
+        kept += 1;
+        kept <= MOST_KNOWN_SCANS || scan.is_being_read
+    });
+    true
+}
+
+impl ScanTurn<'_> {
+    fn of_scan<T>(&self, ask: impl FnOnce(&mut KnownScan) -> T) -> Option<T> {
+        self.scans.lock().iter_mut().find(|scan| scan.hash == self.hash).map(ask)
+    }
+
+    fn knows(&self, page: u32) -> bool {
+        self.of_scan(|scan| scan.pages.contains_key(&page)).unwrap_or_default()
+    }
+
+    fn remember(&self, page: u32, words: Option<String>) {
+        self.of_scan(|scan| scan.pages.insert(page, words));
+    }
+
+    fn bytes(&self) -> usize {
+        self.of_scan(|scan| scan.pages.values().flatten().map(String::len).sum()).unwrap_or_default()
+    }
+
+    fn pages(&self) -> BTreeMap<u32, Option<String>> {
+        self.of_scan(|scan| scan.pages.clone()).unwrap_or_default()
+    }
+}
+
+impl Drop for ScanTurn<'_> {
+    fn drop(&mut self) {
+        self.of_scan(|scan| scan.is_being_read = false);
+    }
 }
 
 impl OcrReader {
@@ -63,7 +137,7 @@ impl OcrReader {
         arguments: &[String],
     ) -> Self {
         let (program, arguments) = (program.to_owned(), arguments.to_vec());
-        Self { documents, pictures, program, arguments, unfinished: Mutex::default() }
+        Self { documents, pictures, program, arguments, scans: Mutex::default() }
     }
 
     /// The text on a picture that is decoded with this job.
@@ -83,43 +157,18 @@ impl OcrReader {
         if text.is_cut || 2 * text.parts.len() > text.total as usize {
             return Ok(text);
         }
-        let hash = ContentHash::of(bytes);
-        let mut pages = self.take_unfinished(hash);
+        let turn = self.turn(ContentHash::of(bytes), go_on)?;
         let has_text = |page: &u32| text.parts.binary_search_by_key(page, |part| part.number).is_ok();
         let scans: Vec<u32> = (1..=text.total).filter(|page| !has_text(page)).collect();
-        let (mut fault, mut in_a_row) = (None, 0);
-        for page in scans.iter().copied().take(MOST_SCANNED_PAGES) {
-            // Read by a call before this one, which was stopped.
-            if pages.contains_key(&page) {
-                continue;
-            }
-            let job = DecodeJob::Page { page, longest_side: LONGEST_SIDE, most_bytes: MOST_PICTURE_BYTES };
-            match self.words(job, bytes, go_on) {
-                Ok(words) => {
-                    pages.insert(page, words);
-                    in_a_row = 0;
-                }
-                Err(NoDocumentText::Stopped) => {
-                    self.put_unfinished(UnfinishedScan { hash, pages });
-                    return Err(NoDocumentText::Stopped);
-                }
-                // The program fails, maybe on this page alone.
-                Err(NoDocumentText::Fault(failed @ (DecodeFault::Unavailable | DecodeFault::Clock))) => {
-                    fault = Some(failed);
-                    in_a_row += 1;
-                    if in_a_row == MOST_FAILURES {
-                        break;
-                    }
-                }
-                // The page is not a picture, or cannot be decoded.
-                Err(NoDocumentText::Fault(_)) => drop(pages.insert(page, String::new())),
-            }
-        }
+        let ended = self.recognise(&turn, &scans, bytes, go_on)?;
+        let pages = turn.pages();
+        text.unread = scans.iter().filter(|page| pages.get(page).is_none_or(Option::is_none)).count() as u32;
+        text.is_provisional = text.unread > 0 && ended.is_program();
         // A page without words is remembered as such, and is not a part of the text.
-        let found = pages.into_iter().filter(|(_, text)| !text.is_empty());
+        let found = pages.into_iter().filter_map(|(number, words)| Some((number, words?)));
+        let found = found.filter(|(_, words)| !words.is_empty());
         text.parts.extend(found.map(|(number, text)| DocumentPart { number, label: None, text }));
         text.parts.sort_by_key(|part| part.number);
-        text.is_cut |= scans.len() > MOST_SCANNED_PAGES || fault.is_some();
         let mut bytes = 0;
         let all = text.parts.len();
         let fits = |part: &&DocumentPart| {
@@ -130,24 +179,73 @@ impl OcrReader {
         let fits = text.parts.iter().take_while(fits).count();
         text.parts.truncate(fits);
         text.is_cut |= fits < all;
-        match fault {
-            // Then it is tried again another time, like a picture.
-            Some(fault) if text.parts.is_empty() => Err(NoDocumentText::Fault(fault)),
+        match ended.fault {
+            // Like a picture, it has no text then.
+            Some(fault) if text.parts.is_empty() && text.is_provisional => Err(NoDocumentText::Fault(fault)),
             _ => text.believed(DocumentKind::Pdf).ok_or(NoDocumentText::Fault(DecodeFault::Crashed)),
         }
     }
 
-    fn take_unfinished(&self, hash: ContentHash) -> BTreeMap<u32, String> {
-        let mut unfinished = self.unfinished.lock();
-        let at = unfinished.iter().position(|scan| scan.hash == hash);
-        at.map(|at| unfinished.remove(at).pages).unwrap_or_default()
+    /// Reads the pages that nobody has read, and those once more that the program failed on while it read others.
+    fn recognise(
+        &self,
+        turn: &ScanTurn<'_>,
+        scans: &[u32],
+        bytes: &[u8],
+        go_on: &(dyn Fn() -> bool + Sync),
+    ) -> Result<RecognitionEnd, NoDocumentText> {
+        let mut end = RecognitionEnd::default();
+        let (mut in_a_row, mut in_all) = (0, 0);
+        for is_again in [false, true] {
+            for page in scans.iter().copied().take(MOST_SCANNED_PAGES) {
+                // What has room no more would be left out in any case.
+                if turn.knows(page) || (is_again && !end.failed.contains(&page)) || turn.bytes() > MOST_DOCUMENT_TEXT {
+                    continue;
+                }
+                let job = DecodeJob::Page { page, longest_side: LONGEST_SIDE, most_bytes: MOST_PICTURE_BYTES };
+                match self.words(job, bytes, go_on) {
+                    Ok(words) => {
+                        turn.remember(page, Some(words));
+                        end.recognised += 1;
+                        in_a_row = 0;
+                        continue;
+                    }
+                    // Nothing is on it that could have a text.
+                    Err(NoDocumentText::Fault(DecodeFault::Blank)) => {
+                        turn.remember(page, Some(String::new()));
+                        continue;
+                    }
+                    Err(NoDocumentText::Stopped) => return Err(NoDocumentText::Stopped),
+                    // The program fails, maybe on this page alone.
+                    Err(NoDocumentText::Fault(fault)) if !fault.is_final() => {
+                        end.fault = Some(fault);
+                        end.failed.insert(page);
+                    }
+                    // The picture cannot be decoded, now or ever.
+                    Err(NoDocumentText::Fault(_)) => turn.remember(page, None),
+                }
+                // A file may make each of its pages take as long as a process may take.
+                (in_a_row, in_all) = (in_a_row + 1, in_all + 1);
+                if in_a_row == MOST_FAILURES || in_all == MOST_FAILURES_IN_ALL {
+                    end.gave_up = true;
+                    return Ok(end);
+                }
+            }
+        }
+        Ok(end)
     }
 
-    fn put_unfinished(&self, scan: UnfinishedScan) {
-        let mut unfinished = self.unfinished.lock();
-        // The newest in front, so that the oldest falls out.
-        unfinished.insert(0, scan);
-        unfinished.truncate(MOST_UNFINISHED);
+    /// Waits for one that reads the same scan: its pages need not be read again.
+    fn turn(&self, hash: ContentHash, go_on: &(dyn Fn() -> bool + Sync)) -> Result<ScanTurn<'_>, NoDocumentText> {
+        loop {
+            if begin_scan(&mut self.scans.lock(), hash) {
+                return Ok(ScanTurn { scans: &self.scans, hash });
+            }
+            if !go_on() {
+                return Err(NoDocumentText::Stopped);
+            }
+            thread::sleep(LOOK);
+        }
     }
 
     /// The picture as the program gets it.
@@ -246,7 +344,7 @@ impl DocumentReader for OcrReader {
         let job = DecodeJob::Picture { longest_side: LONGEST_SIDE, most_bytes: MOST_PICTURE_BYTES };
         let text = self.words(job, bytes, go_on)?;
         let parts = if text.is_empty() { Vec::new() } else { vec![DocumentPart { number: 1, label: None, text }] };
-        let text = DocumentText { kind, title: None, author: None, total: 1, parts, is_cut: false };
+        let text = DocumentText::of_parts(kind, 1, parts);
         text.believed(kind).ok_or(NoDocumentText::Fault(DecodeFault::Crashed))
     }
 
@@ -374,11 +472,42 @@ mod tests {
                 count.display()
             );
             let text = reader(&script).read(DocumentKind::Pdf, &scan, &|| true).unwrap();
-            (text.parts.into_iter().map(|part| part.number).collect::<Vec<_>>(), text.is_cut)
+            let pages: Vec<u32> = text.parts.iter().map(|part| part.number).collect();
+            (pages, text.unread, text.is_provisional)
         };
-        assert_eq!(read("none", "none"), (vec![1, 2, 3, 4, 5, 6], false));
-        assert_eq!(read("some", "1|2|4"), (vec![3, 5, 6], true), "what is missing is said");
-        assert_eq!(read("many", "2|3|4"), (vec![1], true), "it is the program");
+        assert_eq!(read("none", "none"), (vec![1, 2, 3, 4, 5, 6], 0, false));
+        assert_eq!(read("some", "1|2|4"), (vec![1, 2, 3, 4, 5, 6], 0, false), "it gets another try");
+        assert_eq!(read("two", "1|4|7|8"), (vec![2, 3, 5, 6], 2, false), "what is missing is said");
+        assert_eq!(read("many", "2|3|4"), (vec![1], 5, true), "it is the program");
+    }
+
+    /// A cover with text, and scanned pages.
+    #[test]
+    fn a_program_that_comes_later_reads_what_was_missing() {
+        let scan = crate::document::tests::sample_scans(3);
+        let missing = OcrReader { program: "/no/such/program".into(), ..reader("") };
+        let cover = |text: DocumentText| DocumentText {
+            total: 4,
+            parts: vec![DocumentPart { number: 4, label: None, text: "Cover".into() }],
+            ..text
+        };
+        let text = InProcessDecoder.read(DocumentKind::Pdf, &scan, &|| true).unwrap();
+        let read = missing.with_scans(cover(text.clone()), &scan, &|| true).unwrap();
+        assert_eq!((read.parts.len(), read.unread, read.is_provisional), (1, 3, true));
+        let read = reader("cat >/dev/null; echo slate").with_scans(cover(text), &scan, &|| true).unwrap();
+        assert_eq!((read.parts.len(), read.unread, read.is_provisional), (4, 0, false));
+    }
+
+    #[test]
+    fn of_two_that_read_one_scan_the_second_reads_no_page_again() {
+        let scan = crate::document::tests::sample_scans(5);
+        let folder = tempfile::tempdir().unwrap();
+        let count = folder.path().join("count");
+        let reader = reader(&format!("cat >/dev/null; echo x >> {}; echo slate", count.display()));
+        let read = || reader.read(DocumentKind::Pdf, &scan, &|| true).unwrap().parts.len();
+        let both = thread::scope(|scope| [scope.spawn(read), scope.spawn(read)].map(|reading| reading.join().unwrap()));
+        assert_eq!(both, [5, 5]);
+        assert_eq!(std::fs::read_to_string(&count).unwrap().lines().count(), 5);
     }
 
     #[test]

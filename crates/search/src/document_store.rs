@@ -137,8 +137,11 @@ impl DocumentStore {
         bytes: &[u8],
         go_on: &(dyn Fn() -> bool + Sync),
     ) -> Result<Arc<DocumentText>, NoDocumentText> {
-        if let Some(known) = self.known(key) {
-            return known;
+        match self.known(key) {
+            // Whoever asks for the whole text may have done something about what was missing.
+            Some(Ok(text)) if text.is_provisional => {}
+            Some(known) => return known,
+            None => {}
         }
         let reader = self.reader.get().ok_or(NoDocumentText::Fault(DecodeFault::Unavailable))?;
         let version = self.version_of(key.kind).ok_or(NoDocumentText::Fault(DecodeFault::Unavailable))?;
@@ -148,7 +151,8 @@ impl DocumentStore {
             Err(NoDocumentText::Fault(fault)) if fault.is_final() => Err(fault),
             Err(other) => return Err(other),
         };
-        if let Some(cache) = &self.cache {
+        let is_provisional = kept.as_ref().is_ok_and(|text| text.is_provisional);
+        if let Some(cache) = self.cache.as_ref().filter(|_| !is_provisional) {
             let written = serde_json::to_vec(&kept.as_deref()).map_err(std::io::Error::other);
             let done = written.and_then(|written| cache.keep(&key.written(), version, &written, kept.is_err()));
             // Then it is read again by the next process.
@@ -183,7 +187,8 @@ mod tests {
     use super::*;
     use crate::DocumentPart;
 
-    /// Counts how often it is asked; empty bytes are broken, and a dot means that the computer is busy.
+    /// Counts how often it is asked; empty bytes are broken, a dot means that the computer is busy, and of what ends with a
+    /// dot a part is missing.
     #[derive(Default)]
     struct CountingReader {
         asked: AtomicUsize,
@@ -212,6 +217,8 @@ mod tests {
                         text: String::from_utf8_lossy(bytes).into_owned(),
                     }],
                     is_cut: false,
+                    unread: u32::from(bytes.ends_with(b".")),
+                    is_provisional: bytes.ends_with(b"."),
                 }),
             }
         }
@@ -254,6 +261,25 @@ mod tests {
         let better = Arc::new(CountingReader { version: 1, ..CountingReader::default() });
         store(&better).text(&key(b""), b"", &|| true).unwrap_err();
         assert_eq!(better.asked.load(Ordering::Relaxed), 1);
+    }
+
+    #[test]
+    fn what_was_read_in_part_is_searched_and_read_again_when_it_is_asked_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let vault = tempfile::tempdir().unwrap();
+        let state = Arc::new(StateFolder::new(folder.path().to_owned(), vault.path().to_owned()));
+        let reader = Arc::new(CountingReader::default());
+        let store = || {
+            let store = DocumentStore::new(Some(DocumentCache::new(Arc::clone(&state))));
+            store.choose(Arc::<CountingReader>::clone(&reader));
+            store
+        };
+        let first = store();
+        assert_eq!(first.text(&key(b"slate."), b"slate.", &|| true).unwrap().unread, 1);
+        assert_eq!(first.known(&key(b"slate.")).unwrap().unwrap().parts[0].text, "slate.");
+        assert!(store().known(&key(b"slate.")).is_none(), "the next start tries again");
+        first.text(&key(b"slate."), b"slate.", &|| true).unwrap();
+        assert_eq!(reader.asked.load(Ordering::Relaxed), 2);
     }
 
     #[test]

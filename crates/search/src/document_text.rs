@@ -106,6 +106,12 @@ pub struct DocumentText {
     pub parts: Vec<DocumentPart>,
     /// There is more text than is read.
     pub is_cut: bool,
+    /// How many parts should have text and could not be read.
+    #[serde(default)]
+    pub unread: u32,
+    /// Another try may read more of them, so this is not kept for the next start.
+    #[serde(skip)]
+    pub is_provisional: bool,
 }
 
 /// A page, a slide, a sheet or a chapter.
@@ -119,6 +125,11 @@ pub struct DocumentPart {
 }
 
 impl DocumentText {
+    /// A document that was read to its end.
+    pub fn of_parts(kind: DocumentKind, total: u32, parts: Vec<DocumentPart>) -> Self {
+        Self { kind, title: None, author: None, total, parts, is_cut: false, unread: 0, is_provisional: false }
+    }
+
     pub fn has_text(&self) -> bool {
         !self.parts.is_empty()
     }
@@ -160,6 +171,8 @@ pub fn label(text: &str) -> Option<String> {
 pub enum DecodeFault {
     /// The bytes are not of a known format, or are broken.
     Broken,
+    /// There is nothing on it, as on an empty page.
+    Blank,
     /// It can be read only with a password.
     Locked,
     /// It has programs in it.
@@ -187,6 +200,7 @@ impl DecodeFault {
     pub fn name(self) -> &'static str {
         match self {
             Self::Broken => "broken",
+            Self::Blank => "blank",
             Self::Locked => "locked",
             Self::Macros => "macros",
             Self::TooManyPixels => "pixels",
@@ -203,6 +217,7 @@ impl DecodeFault {
     pub fn words(self) -> &'static str {
         match self {
             Self::Broken => "its bytes are damaged, or of a format that is not supported",
+            Self::Blank => "it is empty",
             Self::Locked => "it is locked with a password",
             Self::Macros => "it has macros",
             Self::TooManyPixels => "it has too many pixels",

@@ -3,7 +3,7 @@
 use std::{
     path::{Path, PathBuf},
     sync::{
-        Arc,
+        Arc, LazyLock,
         atomic::{AtomicBool, Ordering},
     },
 };
@@ -160,7 +160,9 @@ pub(crate) fn assemble(
         }
     }
     // One value with everything, so that the executor has no other way to learn about the configuration.
-    let roots = usable_roots(config.authorities.as_deref());
+    // Read only if something reaches others.
+    let roots = LazyLock::new(|| usable_roots(config.authorities.as_deref()));
+    let roots = || roots.clone();
     let setup = ExecutorSetup {
         grant,
         known: known_grants(&configured, &grants, &auth),

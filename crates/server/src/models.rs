@@ -173,8 +173,11 @@ fn fetch_with(agent: &Agent, named: &NamedModel) -> Result<Vec<u8>, String> {
         // Behind a proxy with its own authority, only this hint says what to do.
         let is_unknown = matches!(error, ureq::Error::Rustls(_) | ureq::Error::Tls(_) | ureq::Error::Io(_))
             && error.to_string().contains("UnknownIssuer");
-        let hint =
-            if is_unknown { "; the variable SSL_CERT_FILE names a file with the authorities to believe" } else { "" };
+        let hint = if is_unknown {
+            "; web.authorities (SSL_CERT_FILE) names a file with the authorities to believe"
+        } else {
+            ""
+        };
         format!("{} cannot be fetched: {}{hint}", named.name, outgoing::in_words(error))
     };
     let mut answer = agent.get(named.url).call().map_err(|error| failed(&error))?;

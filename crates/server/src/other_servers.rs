@@ -31,7 +31,7 @@ pub(crate) enum ServersInVault {
 pub(crate) fn configured(
     config: &McpConfig,
     vaults: &[ChosenVault],
-    roots: &RootCerts,
+    roots: &dyn Fn() -> RootCerts,
 ) -> Result<Option<ConfiguredServers>, ServersInVault> {
     if config.servers.is_empty() || config.is_nested {
         return Ok(None);
@@ -57,7 +57,7 @@ pub(crate) fn some_only_read(config: &McpConfig) -> bool {
     !config.is_nested && config.servers.iter().any(|server| !server.read_only.is_empty())
 }
 
-fn settings(server: &ServerConfig, config: &McpConfig, roots: &RootCerts) -> ServerSettings {
+fn settings(server: &ServerConfig, config: &McpConfig, roots: &dyn Fn() -> RootCerts) -> ServerSettings {
     let place = match &server.reach {
         ServerReach::Program { command, args, variables } => {
             let mut all = config.environment.clone();
@@ -67,7 +67,7 @@ fn settings(server: &ServerConfig, config: &McpConfig, roots: &RootCerts) -> Ser
             ServerPlace::Program { command: command.clone(), args: args.clone(), variables: all }
         }
         ServerReach::Address { url, headers } => {
-            let agent = outgoing::settings(server.timeout, roots.clone(), false).proxy(None).build();
+            let agent = outgoing::settings(server.timeout, roots(), false).proxy(None).build();
             let headers = headers.iter().map(|(name, value)| (name.clone(), value.reveal().to_owned()));
             ServerPlace::Address { url: url.clone(), headers: headers.collect(), agent: agent.into() }
         }

@@ -10,11 +10,11 @@ use ureq::tls::{Certificate, RootCerts};
 pub(crate) fn trusted_roots(file: Option<&Path>) -> Result<RootCerts, String> {
     let Some(path) = file else { return Ok(RootCerts::WebPki) };
     let failed = |problem: &dyn std::fmt::Display| {
-        format!("the certificates of SSL_CERT_FILE cannot be used: {}: {problem}", path.display())
+        format!("the certificates of web.authorities (SSL_CERT_FILE) cannot be used: {}: {problem}", path.display())
     };
-    let text = store::read_settings(path).map_err(|error| failed(&error))?;
+    let bytes = store::read_certificates(path).map_err(|error| failed(&error))?;
     // A bundle may also have entries that are not certificates.
-    let certificates: Vec<Certificate<'static>> = CertificateDer::pem_slice_iter(text.as_bytes())
+    let certificates: Vec<Certificate<'static>> = CertificateDer::pem_slice_iter(&bytes)
         .flatten()
         .map(|certificate| Certificate::from_der(&certificate).to_owned())
         .collect();

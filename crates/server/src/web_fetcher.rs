@@ -53,9 +53,9 @@ pub(crate) struct WebFetcher {
 
 impl WebFetcher {
     /// None if the owner opened nothing of the web.
-    pub(crate) fn of(settings: &WebConfig, roots: &RootCerts) -> Option<Self> {
+    pub(crate) fn of(settings: &WebConfig, roots: &dyn Fn() -> RootCerts) -> Option<Self> {
         let is_open = settings.search_url.is_some() || !Self::opens_no_host(settings);
-        is_open.then(|| Self::new(settings, DefaultResolver::default(), roots))
+        is_open.then(|| Self::new(settings, DefaultResolver::default(), &roots()))
     }
 
     /// What the owner has not set, and which tools need it.

@@ -56,7 +56,9 @@ pub use inspection::{
 pub use ledger::LedgerHealth;
 pub use listening_process::{ListeningProcess, listening_process};
 pub use model_shelf::{ModelShelf, read_model_file};
-pub use outside::{DemoFolder, ExportFolder, folder_exists, place_within, read_settings, write_private_page};
+pub use outside::{
+    DemoFolder, ExportFolder, folder_exists, place_within, read_certificates, read_settings, write_private_page,
+};
 pub use running_servers::RunningServer;
 pub use settings_file::{
     REST_CERTIFICATE, REST_KEY, SettingsFile, is_around, is_same_file, is_there, remove_state, state_contents,

@@ -54,7 +54,7 @@ impl TextSketch {
     }
 
     /// How much of the two texts is the same, about: of all their runs, the share that both have. A text of which one word in
-    /// twenty was changed is 0.86 like the first, one word in seven 0.6.
+    /// twenty was changed is 0.85 like the first, one word in ten 0.7.
     pub fn likeness(&self, other: &Self) -> f64 {
         let (mut one, mut two) = (self.smallest.iter().peekable(), other.smallest.iter().peekable());
         let (mut seen, mut common) = (0_u32, 0_u32);

@@ -52,8 +52,8 @@ pub mod store {
             PosixBackend, REST_CERTIFICATE, REST_KEY, RotatedFile, RunningServer, SavedState, SecondNames,
             SettingsFile, StateFolder, StateProblem, StepObserver, SyncTool, SystemTrash, VaultInspection, WaitingName,
             WatchRoom, disk_facts, folder_exists, inspect_vault, is_around, is_ours_alone, is_same_file, is_there,
-            listening_process, open_state_database, open_to_others, place_within, read_model_file, read_settings,
-            remove_state, state_contents, watch_room, write_private_page,
+            listening_process, open_state_database, open_to_others, place_within, read_certificates, read_model_file,
+            read_settings, remove_state, state_contents, watch_room, write_private_page,
         },
     };
 }

@@ -1,5 +1,7 @@
 //! Pages of a PDF that are one picture, as scanners make them: the picture of a page.
 
+use std::collections::HashSet;
+
 use image::{DynamicImage, GrayImage, RgbImage};
 use lapidary_operation::ScaledPicture;
 use lapidary_vault::DecodeFault;
@@ -13,14 +15,15 @@ use crate::{
 
 /// A smaller picture is a logo or a signature.
 const SHORTEST_SCAN: u32 = 300;
-/// Forms in forms are followed this far.
+/// Forms in forms are followed this far, and so many of them: each is read once.
 const DEEPEST_FORM: usize = 3;
+const MOST_FORMS: usize = 100;
 /// Where a page may inherit from.
 const DEEPEST_TREE: usize = 32;
 /// The colours of a palette.
 const MOST_COLOURS: usize = 256;
 
-/// The picture that a page is, upright and within limits. `Broken` if it is not one picture, or of a form that is not read.
+/// The picture that a page is, upright and within limits. `Blank` if it draws none.
 pub(crate) fn page_picture(
     bytes: &[u8],
     page: u32,
@@ -29,7 +32,7 @@ pub(crate) fn page_picture(
 ) -> Result<ScaledPicture, DecodeFault> {
     let document = pdf::open(bytes)?;
     let page = *document.get_pages().get(&page).ok_or(DecodeFault::Broken)?;
-    let scan = largest_picture(&document, page).ok_or(DecodeFault::Broken)?;
+    let scan = largest_picture(&document, page).ok_or(DecodeFault::Blank)?;
     let turned = match inherited(&document, page, b"Rotate").and_then(|turn| turn.as_i64().ok()).unwrap_or(0) {
         turn if turn.rem_euclid(360) == 90 => decoded(&document, scan)?.rotate90(),
         turn if turn.rem_euclid(360) == 180 => decoded(&document, scan)?.rotate180(),
@@ -42,10 +45,10 @@ pub(crate) fn page_picture(
 /// Of the pictures that a page draws, the one with the most pixels.
 fn largest_picture(document: &Document, page: ObjectId) -> Option<&Stream> {
     let resources = resolved(document, inherited(document, page, b"Resources")?).as_dict().ok()?;
-    let mut largest = None;
     let drawn = drawn_names(&document.get_page_content(page).ok()?);
-    look_for_pictures(document, resources, &drawn, 0, &mut largest);
-    largest.map(|(_, stream)| stream)
+    let mut search = PictureSearch { document, seen: HashSet::new(), largest: None };
+    search.look(resources, &drawn, 0);
+    search.largest.map(|(_, stream)| stream)
 }
 
 /// What a page or form draws by name. Its resources are no measure: many programs share one list among all pages.
@@ -61,36 +64,44 @@ fn drawn_names(content: &[u8]) -> Vec<Vec<u8>> {
     names
 }
 
-fn look_for_pictures<'d>(
+/// Looks for the largest picture of a page, also in the forms that it draws.
+struct PictureSearch<'d> {
     document: &'d Document,
-    resources: &'d Dictionary,
-    drawn: &[Vec<u8>],
-    depth: usize,
-    largest: &mut Option<(u64, &'d Stream)>,
-) {
-    let Some(named) = resources.get(b"XObject").ok().and_then(|named| resolved(document, named).as_dict().ok()) else {
-        return;
-    };
-    for entry in drawn.iter().filter_map(|name| named.get(name).ok()) {
-        let Ok(stream) = resolved(document, entry).as_stream() else { continue };
-        match stream.dict.get(b"Subtype").and_then(Object::as_name) {
-            Ok(b"Image") => {
-                let Some((width, height)) = dimensions(document, &stream.dict) else { continue };
-                let pixels = u64::from(width) * u64::from(height);
-                let is_page = width.max(height) >= SHORTEST_SCAN;
-                if is_page && largest.as_ref().is_none_or(|(most, _)| pixels > *most) {
-                    *largest = Some((pixels, stream));
+    /// The forms that were looked at. Forms that draw each other would be read again by every way that leads to them.
+    seen: HashSet<*const Stream>,
+    largest: Option<(u64, &'d Stream)>,
+}
+
+impl<'d> PictureSearch<'d> {
+    fn look(&mut self, resources: &'d Dictionary, drawn: &[Vec<u8>], depth: usize) {
+        let document = self.document;
+        let Some(named) = entry(document, resources, b"XObject").and_then(|named| named.as_dict().ok()) else {
+            return;
+        };
+        for entry in drawn.iter().filter_map(|name| named.get(name).ok()) {
+            let Ok(stream) = resolved(document, entry).as_stream() else { continue };
+            match stream.dict.get(b"Subtype").and_then(Object::as_name) {
+                Ok(b"Image") => {
+                    let Some((width, height)) = dimensions(document, &stream.dict) else { continue };
+                    let pixels = u64::from(width) * u64::from(height);
+                    let is_page = width.max(height) >= SHORTEST_SCAN;
+                    if is_page && self.largest.as_ref().is_none_or(|(most, _)| pixels > *most) {
+                        self.largest = Some((pixels, stream));
+                    }
                 }
-            }
-            // Some programs draw the picture of a page by way of a form.
-            Ok(b"Form") if depth < DEEPEST_FORM => {
-                let inner = stream.dict.get(b"Resources").ok().map(|inner| resolved(document, inner));
-                let content = stream.get_plain_content().ok();
-                if let (Some(inner), Some(content)) = (inner.and_then(|inner| inner.as_dict().ok()), content) {
-                    look_for_pictures(document, inner, &drawn_names(&content), depth + 1, largest);
+                // Some programs draw the picture of a page by way of a form.
+                Ok(b"Form") if depth < DEEPEST_FORM && self.seen.len() < MOST_FORMS => {
+                    if !self.seen.insert(std::ptr::from_ref(stream)) {
+                        continue;
+                    }
+                    let inner = stream.dict.get(b"Resources").ok().map(|inner| resolved(document, inner));
+                    let content = stream.get_plain_content().ok();
+                    if let (Some(inner), Some(content)) = (inner.and_then(|inner| inner.as_dict().ok()), content) {
+                        self.look(inner, &drawn_names(&content), depth + 1);
+                    }
                 }
+                _ => {}
             }
-            _ => {}
         }
     }
 }

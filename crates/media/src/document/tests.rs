@@ -744,11 +744,11 @@ fn the_picture_of_a_scanned_page_is_found_however_it_is_packed() {
         assert_eq!(page_picture(&bytes, 5, 3_000, 1 << 20).unwrap_err(), DecodeFault::Broken);
     }
     // A page of text, and one with a logo.
-    assert_eq!(page_picture(&sample_pdf(), 1, 3_000, 1 << 20).unwrap_err(), DecodeFault::Broken);
+    assert_eq!(page_picture(&sample_pdf(), 1, 3_000, 1 << 20).unwrap_err(), DecodeFault::Blank);
     let mut logo = scan(ScanForm::Grey);
     logo.dict.set("Width", 90);
     logo.dict.set("Height", 90);
-    assert_eq!(page_picture(&scanned_pdf(&[(logo, 0)]), 1, 3_000, 1 << 20).unwrap_err(), DecodeFault::Broken);
+    assert_eq!(page_picture(&scanned_pdf(&[(logo, 0)]), 1, 3_000, 1 << 20).unwrap_err(), DecodeFault::Blank);
     let mut huge = scan(ScanForm::Grey);
     huge.dict.set("Width", 30_000);
     huge.dict.set("Height", 30_000);

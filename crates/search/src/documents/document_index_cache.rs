@@ -37,6 +37,8 @@ const FEW_BYTES: u64 = 4 << 20;
 const CALLS_ARE_NEAR: Duration = Duration::from_millis(20);
 const LOOK_AGAIN: Duration = Duration::from_millis(5);
 const LONGEST_PAUSE: Duration = Duration::from_secs(2);
+/// What takes longer is read after all others, if there is a program for scans.
+const LONG_DOCUMENT: Duration = Duration::from_secs(3);
 /// What a document counts where notes are counted, for those who wait: it takes about as long.
 const NOTES_A_DOCUMENT: usize = 100;
 
@@ -243,20 +245,32 @@ impl DocumentIndexCache {
         let remembered = if wanted.is_empty() { HashMap::new() } else { self.store.remembered() };
         let mut group = DocumentGroup::default();
         let mut taken = 0;
-        for (state, newer) in &wanted {
-            if !goes_on() || newer + taken >= self.room {
-                break;
+        let mut late: Vec<&(Arc<FileState>, u64)> = wanted.iter().collect();
+        // A scan takes seconds a page. All other documents come first, and it goes on where it was left.
+        let rounds = if self.store.reads_pictures() { &[Some(LONG_DOCUMENT), None][..] } else { &[None] };
+        for longest in rounds {
+            for document @ (state, newer) in std::mem::take(&mut late) {
+                if !goes_on() || newer + taken >= self.room {
+                    break;
+                }
+                if pace.gives_way {
+                    give_way(files);
+                }
+                let begun = ElapsedTime::start();
+                let is_long = || longest.is_some_and(|longest| begun.elapsed() >= longest);
+                let read = self.read_one(state, &source, &remembered, &|| goes_on() && !is_long());
+                if read.is_none() && is_long() {
+                    late.push(document);
+                    continue;
+                }
+                taken += group.put(read);
+                source.progress.step(NOTES_A_DOCUMENT);
+                if group.is_full() {
+                    self.publish(std::mem::take(&mut group), files, &shown);
+                }
             }
-            if pace.gives_way {
-                give_way(files);
-            }
-            taken += group.put(self.read_one(state, &source, &remembered, &goes_on));
-            source.progress.step(NOTES_A_DOCUMENT);
-            if group.is_full() {
-                self.publish(std::mem::take(&mut group), files, &shown);
-            }
+            self.publish(std::mem::take(&mut group), files, &shown);
         }
-        self.publish(group, files, &shown);
         if meaning.is_on() {
             self.embed(meaning, files, pace, &goes_on);
         }

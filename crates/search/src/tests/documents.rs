@@ -6,14 +6,17 @@ use std::{
 };
 
 use lapidary_store::posix::DocumentCache;
+use parking_lot::Mutex;
 
 use super::*;
 use crate::documents::{DocumentIndexCache, DocumentsState};
 
-/// Pages are between form feeds; a file that starts with `!` is broken.
+/// Pages are between form feeds; a file that starts with `!` is broken, and one that starts with `~` is only read the second time.
 #[derive(Default)]
 struct PageReader {
     asked: AtomicUsize,
+    begun: Mutex<Vec<String>>,
+    reads_pictures: bool,
 }
 
 impl DocumentReader for PageReader {
@@ -21,21 +24,32 @@ impl DocumentReader for PageReader {
         &self,
         kind: DocumentKind,
         bytes: &[u8],
-        _: &(dyn Fn() -> bool + Sync),
+        go_on: &(dyn Fn() -> bool + Sync),
     ) -> Result<DocumentText, NoDocumentText> {
         self.asked.fetch_add(1, Ordering::Relaxed);
         if bytes.starts_with(b"!") {
             return Err(NoDocumentText::Fault(DecodeFault::Broken));
         }
         let text = String::from_utf8_lossy(bytes);
+        let is_first = {
+            let mut begun = self.begun.lock();
+            begun.push(text.clone().into_owned());
+            begun.iter().filter(|known| **known == text).count() == 1
+        };
+        if is_first && text.starts_with('~') {
+            while go_on() {
+                std::thread::yield_now();
+            }
+            return Err(NoDocumentText::Stopped);
+        }
         let pages: Vec<&str> = text.split('\u{c}').collect();
         let part = |(number, text): (u32, &&str)| DocumentPart { number, label: None, text: (*text).to_owned() };
         let parts = (1..).zip(&pages).filter(|(_, text)| !text.trim().is_empty()).map(part).collect();
-        Ok(DocumentText { kind, title: None, author: None, total: pages.len() as u32, parts, is_cut: false })
+        Ok(DocumentText::of_parts(kind, pages.len() as u32, parts))
     }
 
     fn version(&self, kind: DocumentKind) -> Option<u32> {
-        (kind != DocumentKind::Picture).then_some(1)
+        (kind != DocumentKind::Picture || self.reads_pictures).then_some(1)
     }
 }
 
@@ -46,10 +60,14 @@ struct ReadVault {
 }
 
 fn reading(root: &Path, state: Option<&Path>, room: u64) -> ReadVault {
+    reading_with(root, state, room, PageReader::default())
+}
+
+fn reading_with(root: &Path, state: Option<&Path>, room: u64, reader: PageReader) -> ReadVault {
     let Searched { live, .. } = live(root);
     let folder = state.map(|state| Arc::new(StateFolder::new(state.to_owned(), root.to_owned())));
     let store = Arc::new(DocumentStore::new(folder.map(DocumentCache::new)));
-    let reader = Arc::new(PageReader::default());
+    let reader = Arc::new(reader);
     store.choose(Arc::<PageReader>::clone(&reader));
     let documents = DocumentIndexCache::new(store, None, room);
     let search = RankedIndexCache::new(None, VectorIndexCache::new(None, u64::MAX), documents);
@@ -96,6 +114,17 @@ const FILES: &[(&str, &str)] = &[
     ("Files/Scan.pdf", "\u{c}"),
     ("Files/picture.png", "no text"),
 ];
+
+#[test]
+fn a_document_that_takes_long_is_read_after_the_others() {
+    // Newest first, and by name where two are as new.
+    let folder = vault(&[("b.txt", "copper"), ("a.pdf", "~slate")]);
+    let reader = PageReader { reads_pictures: true, ..PageReader::default() };
+    let vault = reading_with(folder.path(), None, u64::MAX, reader);
+    vault.read(&open());
+    assert_eq!(*vault.reader.begun.lock(), ["~slate", "copper", "~slate"]);
+    assert_eq!(vault.places(RankedBy::Words, "slate"), ["a.pdf#1"]);
+}
 
 #[test]
 fn pages_are_found_with_their_passage_and_every_operator_holds() {

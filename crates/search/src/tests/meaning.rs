@@ -296,7 +296,7 @@ fn what_a_slow_model_has_made_is_kept_before_it_is_done() {
     next.search.meaning().choose(ModelChoice::new(|| Some(slow_model())));
     let files = to_rank(&next, &open(), &|| true).unwrap();
     let left = next.search.meaning().state(&files).unwrap();
-    assert!(left.notes >= 256 && left.waiting > 0 && left.notes + left.waiting == 400, "{left:?}");
+    assert!(left.notes > 0 && left.waiting > 0 && left.notes + left.waiting == 400, "{left:?}");
 }
 
 #[test]

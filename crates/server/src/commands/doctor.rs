@@ -109,6 +109,7 @@ fn look(invocation: &Invocation, hint: &CommandHint, surroundings: &ProcessEnvir
     // Looked at even if they cannot be loaded: where each value comes from helps most when one of them is wrong.
     let all = sources(&invocation.flags, surroundings, false);
     settings.extend(configuration_checks::look(&all, &warnings));
+    settings.extend(configuration_checks::unusable_authorities(config.authorities.as_deref()));
     let vaults: &[ChosenVault] = match &config.vaults {
         VaultsConfig::Chosen(vaults) => vaults,
         VaultsConfig::Demo => &[],

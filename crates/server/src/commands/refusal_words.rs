@@ -36,6 +36,15 @@ pub(super) fn refusal_words(reason: &Reason, calls: OwnerCalls<'_>) -> String {
         }
         // The arguments are ours; to compare them with a schema does not help.
         Reason::InvalidArguments { .. } => String::new(),
+        Reason::RecipeArguments { recipe, .. } => {
+            format!("{} shows its parameters.", command(&format!("recipes show {recipe}")))
+        }
+        Reason::RecipeDisabled { name } => {
+            format!("Review it: {}", command(&format!("recipes approve {name}")))
+        }
+        Reason::RecipeStopped { recipe: Some(recipe), .. } => {
+            format!("{} shows its steps.", command(&format!("recipes show {recipe}")))
+        }
         _ => {
             let offered = OfferedTools::of(&calls.assembled.executor.grant().profile.catalogue);
             reason.hint(&offered)

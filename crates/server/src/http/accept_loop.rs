@@ -129,9 +129,7 @@ async fn serve_connection<S: AsyncRead + AsyncWrite + Unpin>(
     let pulse = Arc::new(ConnectionPulse::new());
     let service = {
         let pulse = Arc::clone(&pulse);
-        service_fn(move |request: hyper::Request<Incoming>| {
-            answer(request, ends, router.clone(), Arc::clone(&pulse), limits)
-        })
+        service_fn(move |request: hyper::Request<Incoming>| answer(request, ends, router.clone(), Arc::clone(&pulse)))
     };
     let stream = TokioIo::new(WatchedStream { stream, pulse: Arc::clone(&pulse) });
     // HTTP/1 alone: the pulse of a connection assumes one request after the other.
@@ -169,7 +167,6 @@ async fn answer(
     ends: ConnectionEnds,
     router: Router,
     pulse: Arc<ConnectionPulse>,
-    limits: ConnectionLimits,
 ) -> Result<hyper::Response<Body>, Infallible> {
     // Before the request is routed: from now on the connection is not idle.
     let under_way = RequestUnderWay::begin(pulse);
@@ -180,7 +177,7 @@ async fn answer(
     let response = router.oneshot(request).await?;
     // One that says so is not to be waited for: the body is too large or too slow.
     if !response.headers().contains_key(header::CONNECTION) {
-        unread.read(limits.head).await;
+        unread.read().await;
     }
     // The guard goes with the body, because the connection is busy until the last byte is sent.
     Ok(response.map(|body| Body::new(GuardedBody { body, _guard: under_way })))

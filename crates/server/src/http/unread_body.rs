@@ -19,8 +19,8 @@ use tokio::sync::oneshot;
 
 /// Of larger bodies nothing is read: the client is to be told early.
 const MOST_BYTES: u64 = 256 * 1024;
-/// How long the rest may take where the owner sets no limit for heads.
-const USUAL_TIME: Duration = Duration::from_secs(10);
+/// How long the rest may take to arrive: it is under way already.
+const MOST_TIME: Duration = Duration::from_secs(3);
 
 /// A body that comes back if it is dropped before its end.
 struct ReturnedBody {
@@ -44,7 +44,7 @@ pub(super) fn watched(body: Incoming, headers: &HeaderMap) -> (Body, UnreadBody)
 
 impl UnreadBody {
     /// Reads what a handler left, within limits. The connection can then be used again, too.
-    pub(super) async fn read(mut self, time: Option<Duration>) {
+    pub(super) async fn read(mut self) {
         let Ok(mut body) = self.rest.try_recv() else { return };
         if !self.is_awaited || body.size_hint().lower() > MOST_BYTES {
             return;
@@ -59,7 +59,7 @@ impl UnreadBody {
                 }
             }
         };
-        if tokio::time::timeout(time.unwrap_or(USUAL_TIME), reading).await.is_err() {
+        if tokio::time::timeout(MOST_TIME, reading).await.is_err() {
             tracing::debug!("the rest of a body did not come");
         }
     }

@@ -303,7 +303,7 @@ fn tools_without_a_setting_are_off() {
     ] {
         let missing: Vec<&str> = WebFetcher::missing_settings(&settings).iter().map(|it| it.needed_by).collect();
         assert_eq!(missing, off);
-        assert_eq!(WebFetcher::of(&settings, &RootCerts::WebPki).is_some(), off.len() < 3);
+        assert_eq!(WebFetcher::of(&settings, &|| RootCerts::WebPki).is_some(), off.len() < 3);
     }
 }
 

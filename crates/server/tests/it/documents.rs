@@ -254,11 +254,16 @@ fn scanned(pages: usize) -> Vec<u8> {
     .into_bytes();
     file.resize(file.len() + width * height, u8::MAX);
     file.extend_from_slice(b"\nendstream endobj\n");
+    let drawn = "q 400 0 0 300 0 0 cm /Im0 Do Q";
+    let contents = 4 + pages;
+    let length = drawn.len();
+    file.extend_from_slice(
+        format!("{contents} 0 obj<</Length {length}>>stream\n{drawn}\nendstream endobj\n").as_bytes(),
+    );
     for page in 0..pages {
-        let resources = "/Resources<</XObject<</Im0 3 0 R>>>>";
+        let shown = format!("/Resources<</XObject<</Im0 3 0 R>>>>/Contents {contents} 0 R");
         file.extend_from_slice(
-            format!("{} 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 400 300]{resources}>>endobj\n", 4 + page)
-                .as_bytes(),
+            format!("{} 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 400 300]{shown}>>endobj\n", 4 + page).as_bytes(),
         );
     }
     // Without a table of its objects, which is made anew.
@@ -359,7 +364,7 @@ fn broken_documents_of_every_kind_cost_the_server_nothing() {
         }
         files.push((format!("bomb/a.{ending}"), bomb));
     }
-    // A page of more pixels than are decoded, in a stream that unpacks to more than its process may have.
+    // A page whose content unpacks to more than its process may have.
     files.push(("bomb/stream.pdf".to_owned(), stream_bomb()));
     files.push(("bomb/deep.html".to_owned(), "<div>".repeat(200_000).into_bytes()));
     files.push(("bomb/wide.csv".to_owned(), ",".repeat(3 << 20).into_bytes()));

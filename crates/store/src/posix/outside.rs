@@ -2,7 +2,7 @@
 
 use std::{
     fs::{File, OpenOptions},
-    io,
+    io::{self, Read},
     path::{Path, PathBuf},
 };
 
@@ -15,6 +15,13 @@ pub(super) const PRIVATE_PAGE: &str = "console.html";
 /// The text of a settings file.
 pub fn read_settings(path: &Path) -> io::Result<String> {
     io::read_to_string(open_regular(path)?)
+}
+
+/// The bytes of a file with certificates, whose comments may be in any encoding.
+pub fn read_certificates(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    open_regular(path)?.read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// Replaces a page that only its owner can read, and returns its path.

@@ -1,5 +1,5 @@
 //! The quality of the ranked search by judged queries, in the library alone: by words, by meaning, and by both, with a
-//! paired permutation test. `cargo bench --package lapidary-vault --bench judged -- SET.json…` measures sets from
+//! paired permutation test. `cargo bench --package lapidary-vault --bench judged -- /PATH/TO/SET.json…` measures sets from
 //! elsewhere too: `notes` (a path and a text each) or `folder`, and `queries` (`query`, `wants`, perhaps `kind`).
 
 #![expect(clippy::disallowed_methods, reason = "a benchmark writes the vault that it reads")]
@@ -56,10 +56,12 @@ fn main() -> Result<(), Failure> {
     let sets = LANGUAGES.iter().map(|language| fixtures.join(format!("{language}.json")));
     let outside = std::env::args().skip(1).filter(|argument| argument.ends_with(".json")).map(PathBuf::from);
     let (mut gained, mut worse) = (Vec::new(), Vec::new());
-    for file in sets.chain(outside) {
+    for (number, file) in sets.chain(outside).enumerate() {
         let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let set: Value = serde_json::from_str(&fs::read_to_string(&file)?)?;
-        let [words, meaning, both] = judge(&mut report, &name, &set, around.path())?;
+        // Two sets may have the same name.
+        let place = around.path().join(number.to_string());
+        let [words, meaning, both] = judge(&mut report, &name, &set, place)?;
         gained.push(both - words);
         if both < words.max(meaning) - NOISE {
             worse.push(name);
@@ -71,8 +73,12 @@ fn main() -> Result<(), Failure> {
 }
 
 /// The mean gains: by words, by meaning, by both.
-fn judge(report: &mut Report, name: &str, set: &Value, around: &Path) -> Result<[f64; 3], Failure> {
-    let root = set["folder"].as_str().map_or_else(|| around.join(name), PathBuf::from);
+fn judge(report: &mut Report, name: &str, set: &Value, place: PathBuf) -> Result<[f64; 3], Failure> {
+    let folder = set["folder"].as_str().map(PathBuf::from);
+    if folder.is_some() && set["notes"].is_object() {
+        return Err(format!("{name} has notes and a folder: nothing is written into a folder").into());
+    }
+    let root = folder.unwrap_or(place);
     for (path, text) in set["notes"].as_object().into_iter().flatten() {
         fs::create_dir_all(root.join(path).parent().unwrap_or(&root))?;
         fs::write(root.join(path), text.as_str().unwrap_or_default())?;

@@ -1,9 +1,12 @@
 //! The configuration: where each value comes from, and what has no effect.
 
+use std::path::Path;
+
 use lapidary_config::{ConfigSources, SettingOrigin, origins};
 use lapidary_vault::store::open_to_others;
 
 use super::finding::Finding;
+use crate::trusted_roots::trusted_roots;
 
 /// Where the values come from; `warnings` are those of a configuration that was loaded.
 pub(super) fn look(sources: &ConfigSources<'_>, warnings: &[String]) -> Vec<Finding> {
@@ -27,6 +30,16 @@ fn origin(origin: &SettingOrigin) -> Finding {
         None => Finding::ok(origin.name, format!("from {}", origin.place)),
         Some(other) => Finding::ok(origin.name, format!("from {}, but {other} counts instead", origin.place)),
     }
+}
+
+/// A server starts without them, and only its log says so.
+pub(super) fn unusable_authorities(file: Option<&Path>) -> Option<Finding> {
+    let problem = trusted_roots(file).err()?;
+    Some(Finding::failure(
+        "web.authorities",
+        problem,
+        "name a file with certificates, or remove the setting; until then those in the program are trusted",
+    ))
 }
 
 /// Files with a secret that other users of this computer may read.

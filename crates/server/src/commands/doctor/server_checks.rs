@@ -18,7 +18,7 @@ pub(super) fn look(config: &Config, vaults: &[ChosenVault]) -> Vec<Finding> {
         let advice = "nothing: a Lapidary that another one started reaches no further servers (LAPIDARY_NESTED)";
         return vec![Finding::warning("servers", "they are not used here", advice)];
     }
-    match other_servers::configured(&config.mcp, vaults, &usable_roots(config.authorities.as_deref())) {
+    match other_servers::configured(&config.mcp, vaults, &|| usable_roots(config.authorities.as_deref())) {
         Ok(None) => Vec::new(),
         // What is wrong is said under "Rules", where the server does not start.
         Err(_) => Vec::new(),

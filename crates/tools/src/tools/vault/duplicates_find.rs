@@ -38,7 +38,7 @@ pub(crate) struct Input {
     limit: usize,
 }
 
-/// A copy in which one word in seven was changed is found.
+/// A copy in which one word in ten was changed is found.
 fn least() -> f64 {
     0.5
 }

@@ -112,9 +112,16 @@ fn notice(document: &DocumentText, is_empty: bool) -> Option<String> {
     } else if document.is_cut {
         "The end of the document is left out: it has more text than is read."
     } else {
-        return None;
+        ""
     };
-    Some(said.to_owned())
+    let unread = match document.unread {
+        0 => String::new(),
+        1 => "The text of 1 page could not be recognised.".to_owned(),
+        pages => format!("The text of {pages} pages could not be recognised."),
+    };
+    let gap = if said.is_empty() || unread.is_empty() { "" } else { " " };
+    let notice = format!("{said}{gap}{unread}");
+    (!notice.is_empty()).then_some(notice)
 }
 
 /// The parts that fit, and where to go on.
@@ -225,14 +232,7 @@ mod tests {
             label: None,
             text: format!("{number}").repeat(*bytes),
         };
-        DocumentText {
-            kind: DocumentKind::Pdf,
-            title: None,
-            author: None,
-            total,
-            parts: texts.iter().map(part).collect(),
-            is_cut: false,
-        }
+        DocumentText::of_parts(DocumentKind::Pdf, total, texts.iter().map(part).collect())
     }
 
     /// Every text is seen once, whatever the room, by following `next`.
