@@ -135,6 +135,7 @@ fn facts_of(changed: &FileChange) -> [(&'static str, Value); 5] {
         ("before_hash", hash(changed.before)),
         ("after_hash", hash(changed.after)),
         ("moved_to", json!(changed.moved_to.as_ref().map(ToString::to_string))),
+        // Left out for a new file: 0 would say that there was an empty one.
         ("bytes_before", json!(changed.before.map(|_| changed.bytes_before))),
         ("bytes_after", json!(changed.bytes_after)),
     ]

@@ -161,6 +161,7 @@ fn run_stages(execution: &mut Execution<'_>) -> Result<CallConclusion, Reason> {
 
 /// What arguments take in memory.
 fn held_bytes(arguments: &Map<String, Value>) -> u64 {
+    // A rough size of a value with its entry in a map; texts are counted by their length.
     const PER_VALUE: usize = 96;
     let (mut bytes, mut rest) = (0_usize, Vec::new());
     let fields = |map: &Map<String, Value>| map.keys().map(String::len).sum::<usize>();
@@ -196,6 +197,7 @@ fn effect_of(invocation: &Invocation) -> Effect {
 fn with_tool<T>(invocation: &Invocation, ask: impl FnOnce(&ToolSpec, &Map<String, Value>) -> T) -> Option<T> {
     let Operation::Tool { name, arguments } = &invocation.operation else { return None };
     let catalogue = &invocation.principal.profile().catalogue;
+    // A recipe is called by its name, as if it were a tool.
     if let Some((tool, run)) = as_run(catalogue, name, arguments) {
         return Some(ask(&catalogue.find(tool).ok()?.spec, &run));
     }

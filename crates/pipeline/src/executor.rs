@@ -111,6 +111,7 @@ impl Executor {
     pub fn new(setup: ExecutorSetup) -> Result<Self, getrandom::Error> {
         let lanes = CallLanes::new();
         Ok(Self {
+            // Divided by the calls that can run at a time, since each of them has a share.
             memory: Arc::new(SharedMemory::new(setup.limits.memory_bytes, lanes.places())),
             audit: AuditLog::default(),
             setup,
@@ -187,6 +188,7 @@ impl Executor {
         }?;
         Ok(match &grant.asked {
             None => scope,
+            // Only for the answer to a request, which another process may give under another policy.
             Some(asked) => Arc::new(scope.as_asked(Arc::clone(asked))),
         })
     }
@@ -253,6 +255,7 @@ fn closed(error: &RulesError) -> Reason {
     match error {
         RulesError::VaultGone => Reason::Disk { path: None, problem: DiskFault::VaultGone },
         RulesError::Remote(fault) => Reason::RemoteVault { fault: *fault },
+        // Without the error, which quotes rules about paths that the caller must not learn of.
         RulesError::Unreadable { file, .. } => Reason::VaultClosed { file },
     }
 }

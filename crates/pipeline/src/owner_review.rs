@@ -69,6 +69,7 @@ impl Amendment {
         if !self.left_out.is_empty() && !is_separable {
             return Err(AmendmentProblem::Inseparable);
         }
+        // The change is planned again when it is approved, and may have other files by then.
         let has = |path: &&VaultPath| changes.changes.iter().any(|change| change.path() == *path);
         if let Some(path) = self.left_out.iter().chain(self.texts.keys()).find(|path| !has(path)) {
             return Err(AmendmentProblem::NotWritten(path.clone()));

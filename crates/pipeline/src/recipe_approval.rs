@@ -83,6 +83,7 @@ impl Executor {
             RecipeDecision::Approve(hash) => served.recipes.approve(name.as_str(), hash).map(|()| true)?,
             RecipeDecision::Disable => served.recipes.disable(name.as_str())?,
         };
+        // Disabling what is disabled is not a decision, so the log has no line about it.
         if is_changed {
             let (event, hash) = match decision {
                 RecipeDecision::Approve(hash) => ("recipe_approved", Some(hash.to_string())),
@@ -128,6 +129,7 @@ impl Executor {
                 Change::Trash { .. } | Change::Delete { .. } => RecipeDecision::Disable,
                 _ => continue,
             };
+            // The note is changed by now, so the call has succeeded, and the failure is only reported.
             if let Err(error) = self.decide_recipe(served, by, &name, decision) {
                 tracing::warn!("the approval of a recipe cannot be kept: {error}");
                 failed = Some(format!(

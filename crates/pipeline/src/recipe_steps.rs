@@ -160,6 +160,7 @@ impl<'a> StepRun<'_, '_, 'a> {
                     let mut results = Vec::new();
                     for (number, item) in (1..).zip(items.iter().take(MOST_ITEMS)) {
                         values.turn_to(item, number);
+                        // An item for which the step is left out has no place in the list.
                         results.extend(self.once(index, step, &values, &expressions(), calls)?);
                     }
                     Value::Array(results)
@@ -183,6 +184,7 @@ impl<'a> StepRun<'_, '_, 'a> {
         calls: &mut Vec<StepCalls>,
     ) -> Result<Option<Value>, Reason> {
         self.context.check()?;
+        // A call may be allowed more time than a run.
         let allowed = self.execution.setup().limits.run_time;
         if self.execution.started.elapsed() > allowed {
             return Err(Reason::Interrupted(Interruption::Deadline { allowed }));
@@ -200,6 +202,7 @@ impl<'a> StepRun<'_, '_, 'a> {
         let languages = |pointer: &str, beside: &dyn Fn(&str) -> Option<Value>| entry.spec.language_at(pointer, beside);
         let mut arguments = values.arguments(step, &languages, expressions).map_err(fault)?;
         write_out(&entry.spec, &mut arguments);
+        // Counted before it is made, so that the log has the call at which a run failed.
         match calls.iter_mut().find(|made| made.tool == entry.spec.name()) {
             Some(made) => made.calls += 1,
             None => calls.push(StepCalls { tool: entry.spec.name(), calls: 1 }),
@@ -279,6 +282,7 @@ impl<'a> StepRun<'_, '_, 'a> {
                 quoted(&argument),
                 quoted(&clipped(&value))
             )),
+            // An expression halts at its own limits, or because the call ends, which is then the reason.
             RecipeFault::Halt(_) => match self.context.check() {
                 Err(ended) => return ended,
                 Ok(()) => "an expression takes too long".into(),

@@ -199,6 +199,7 @@ impl KnownFiles {
             Change::Create { .. } => after,
             // Editing a file that it has not seen does not make it known.
             Change::Write { guard: ContentGuard::Plan, .. } => after.filter(|_| knew.is_some()),
+            // The caller wrote all of it, or named the hash of what it replaced, so it knows the result.
             Change::Write { .. } => after,
             Change::Move { .. } => knew.and(after.or(knew)),
             Change::Trash { .. } | Change::Delete { .. } => None,

@@ -116,6 +116,7 @@ impl MemoryAccount {
 
     /// Whether the call has the large place now, or needs none.
     fn fits(&self) -> bool {
+        // After its turn a call must not wait, even if the total is exceeded for a moment.
         if self.is_large.load(Ordering::Acquire) || !self.waits.load(Ordering::Acquire) {
             return true;
         }

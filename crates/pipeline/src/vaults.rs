@@ -53,6 +53,7 @@ impl ServedVaults {
         match name {
             None => match (granted.next(), granted.next()) {
                 (Some(only), None) => Ok(only),
+                // A default could be the wrong vault, and the call may change notes.
                 _ => Err(Reason::VaultRequired { names: self.names(grant) }),
             },
             Some(given) => granted

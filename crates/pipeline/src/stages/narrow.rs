@@ -23,6 +23,7 @@ pub(crate) fn run(execution: &mut Execution<'_>) -> Result<StageFlow, Reason> {
 fn tool_view(execution: &mut Execution<'_>, entry: &CatalogueEntry) -> Result<(), Reason> {
     let Some(served) = execution.vault else { return Ok(()) };
     let scope = execution.executor.scope(served, &execution.principal().grant)?;
+    // First, because the scope and the rules judge a path.
     if entry.spec.means_active_note(&execution.arguments) {
         let view = execution.executor.view_under(served, Arc::clone(&scope));
         let mut arguments = std::mem::take(&mut execution.arguments);

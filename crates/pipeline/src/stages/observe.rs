@@ -61,6 +61,7 @@ fn over_limit(execution: &Execution<'_>, payload: &ReadPayload) -> Option<Reason
     }
     match payload {
         ReadPayload::Tool(rendered) => check_repetition(execution, rendered),
+        // Clients repeat other requests by themselves, for example when a list has changed.
         _ => None,
     }
 }

@@ -72,6 +72,7 @@ fn plan_tool<'a>(execution: &mut Execution<'a>, entry: &'a CatalogueEntry) -> Re
     let runnable = if runnable_recipes { runnable(execution, &names) } else { Vec::new() };
     let mut context = context(execution, &names, &log, &playbooks, &walked, &now, &listener);
     (context.recipes.approved, context.recipes.runnable) = (approved.as_ref(), &runnable);
+    // Taken out, because the steps of a batch need the view and the execution at the same time.
     let view = execution.view.take();
     let planned = entry.tool.plan(&context, view.as_ref(), execution.arguments.clone());
     // The cost of the walk is recorded even if the tool refuses.
@@ -160,6 +161,7 @@ fn runnable(execution: &Execution<'_>, names: &[String]) -> Vec<RunnableRecipe> 
     let (walked, now, listener) = (Cell::new(None), wall_clock(execution), share_listener(execution));
     let mut found = Vec::new();
     for served in setup.vaults.granted(grant) {
+        // Nothing is known to be approved there, so nothing of it can run.
         let Ok(approved) = recipes_approved(served) else { continue };
         let mut context = context(execution, names, &[], &[], &walked, &now, &listener);
         context.recipes.approved = Some(&approved);
@@ -252,6 +254,7 @@ fn relay(execution: &mut Execution<'_>, outer: &CatalogueEntry, call: RelayedCal
     }
     execution.via = Some(outer.spec.name());
     execution.operation_name = inner.spec.name().to_owned();
+    // The log, and the tokens of questions, are about the arguments of the tool that runs.
     execution.given_hash = digest(&arguments);
     execution.given = arguments;
     // What the stages learnt about the relay must not be taken for facts about the other tool.
