@@ -191,6 +191,7 @@ impl AppAction {
     /// For the log.
     pub fn logged(&self) -> String {
         match self {
+            // The line has the path already, as the file of the call.
             Self::Open { .. } => "open".to_owned(),
             Self::RunCommand(AppCommand { id, .. }) => format!("command {id}"),
         }

@@ -116,8 +116,10 @@ impl ArgumentCheck {
         if self.problems.len() >= MOST_PROBLEMS {
             return None;
         }
+        // Before the nearest name, which for an argument of an older server may be a different one.
         let renamed = successor_of_argument(key).filter(|name| properties.contains_key(*name));
         let nearest = renamed.or_else(|| nearest(key, properties.keys().map(String::as_str))).map(str::to_owned);
+        // Keys come from the caller, and may be of any length.
         let key: &str = &clipped(key);
         self.problems.push(ArgumentProblem {
             at: join(at, key),
@@ -321,6 +323,7 @@ fn is_required(schema: &Map<String, Value>, name: &str) -> bool {
 
 /// A field that takes only text, or text and `null`, and has no meaning when omitted.
 fn is_optional_text(schema: Option<&Value>) -> bool {
+    // With a default, an empty text and an omitted one do not mean the same.
     let Some(schema) = schema.filter(|schema| schema.get("default").is_none_or(Value::is_null)) else { return false };
     let is_text = |schema: &Value| schema["type"] == "string";
     let choices = schema.get("anyOf").and_then(Value::as_array);

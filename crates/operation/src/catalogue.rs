@@ -224,6 +224,7 @@ impl Catalogue {
     /// Switches off tools that the scopes of a caller do not cover.
     pub(crate) fn restrict(&mut self, covers: &dyn Fn(&ToolSpec) -> bool) {
         for entry in self.entries.iter_mut().chain(&mut self.internal) {
+            // A tool that is off anyway keeps its reason: a wider token would not switch it on.
             if !matches!(entry.standing, ToolStanding::Off(_)) && !covers(&entry.spec) {
                 entry.standing = ToolStanding::Off(OffReason::Scope);
             }
@@ -270,6 +271,7 @@ enum ToolChoice {
 
 impl ToolChoice {
     fn parse(word: &str, specs: &[&ToolSpec]) -> Result<Self, SelectionError> {
+        // The names of the original file tools have dots.
         let plain = word.trim().replace('.', "_").to_lowercase();
         let group = ToolGroup::ALL.into_iter().find(|group| group.name() == plain);
         let tool = specs.iter().map(|spec| spec.name()).find(|name| *name == plain);

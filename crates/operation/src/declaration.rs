@@ -40,6 +40,7 @@ impl WireFamily {
     /// The name of its tools' argument for showing a change without making it.
     pub(crate) const fn dry_run(self) -> &'static str {
         match self {
+            // The file tools keep the spelling of the original.
             Self::Files => "dry_run",
             Self::Obsidian | Self::Own | Self::ChatGpt => "dryRun",
         }

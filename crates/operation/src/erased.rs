@@ -198,6 +198,7 @@ impl<T: ForwardTool> AnyTool for ForwardEntry<T> {
         arguments: Map<String, Value>,
     ) -> Result<Planned, Reason> {
         let call = self.0.call(context, parse(T::DECLARATION.name, arguments)?)?;
+        // The call itself goes to the executor, and the answer has to name it.
         let draft = Box::new(ForwardDraft { tool: &self.0, call: call.clone() });
         Ok(Planned::Change(PlannedChange {
             changes: ChangeSet::default(),

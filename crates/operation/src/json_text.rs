@@ -104,6 +104,7 @@ impl<'w> JsonTextWriter<'w> {
     }
 
     fn display(self, value: impl Display) -> Result<(), JsonTextError> {
+        // Rust and JSON write whole numbers and booleans alike.
         Ok(write!(self.0, "{value}")?)
     }
 

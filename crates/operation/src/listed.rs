@@ -40,6 +40,7 @@ fn output_part(schema: &Map<String, Value>, is_top: bool) -> Map<String, Value> 
                 fields.iter().map(|(name, field)| (name.clone(), part(field, false))).collect()
             }
             ("items", items) => row(items),
+            // At the top these are an answer and an error, which differ only in what they require.
             ("anyOf" | "oneOf", Value::Array(choices)) => choices.iter().map(|choice| part(choice, is_top)).collect(),
             (_, value) => value.clone(),
         };

@@ -91,6 +91,7 @@ impl NamePattern {
     pub fn matches(&self, name: &str) -> bool {
         let mut parts = self.0.split('*');
         let Some(mut rest) = name.strip_prefix(parts.next().unwrap_or_default()) else { return false };
+        // Without a `*`, the pattern is a whole name.
         let Some(last) = parts.next_back() else { return rest.is_empty() };
         for part in parts {
             // The first place leaves most for the parts behind it.
@@ -261,6 +262,7 @@ impl<'a> ServerRequests<'a> {
 
     /// One tool of a server.
     pub fn tool(&self, server: &str, name: &str, cancel: &Cancel) -> Result<ServerTool, Reason> {
+        // Before the server is asked, so that the log also has what was refused.
         self.asked.note(&format!("{server}/{name}"));
         let offer = self.offer(server, cancel)?;
         offer.named(name).cloned().ok_or_else(|| {
@@ -271,6 +273,7 @@ impl<'a> ServerRequests<'a> {
     }
 
     fn offer(&self, server: &str, cancel: &Cancel) -> Result<Arc<ToolOffer>, Reason> {
+        // Asking may start a program, which a call that has ended must not do.
         cancel.check()?;
         let asked = self.facts.tools(server, cancel.left());
         asked.map_err(|fault| FailedCall::unsent(fault).into_reason(server))

@@ -34,6 +34,7 @@ impl ToolAnswer {
         for (planned, written) in replaced {
             let (planned, written) = (planned.to_string(), written.to_string());
             self.output.replace(&planned, &written);
+            // The text shows the same hashes as the facts.
             self.text = self.text.take().map(|text| text.replace(&planned, &written));
         }
     }

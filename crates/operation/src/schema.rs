@@ -53,6 +53,7 @@ fn generate<T: JsonSchema>(direction: fn(SchemaSettings) -> SchemaSettings) -> M
     // Inlined, without `$ref`: several clients do not follow references.
     let settings = direction(SchemaSettings::draft2020_12()).with(|settings| {
         settings.inline_subschemas = true;
+        // MCP assumes this dialect where a schema names none.
         settings.meta_schema = None;
     });
     match clean(SchemaGenerator::new(settings).into_root_schema_for::<T>().to_value()) {

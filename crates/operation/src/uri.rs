@@ -11,6 +11,7 @@ pub fn of_file(path: &VaultPath) -> String {
 }
 
 pub(crate) fn of_path(path: &str) -> String {
+    // Name by name, because the slashes between them stay as they are.
     let names: Vec<String> = path.split('/').map(encoded).collect();
     format!("{FILE_URIS}{}", names.join("/"))
 }
@@ -28,6 +29,7 @@ pub fn in_app(action: LinkAction, vault: &str, path: &VaultPath) -> String {
         LinkAction::Open => "open",
         LinkAction::Create => "new",
     };
+    // The path is one value of the query, so its slashes are encoded as well.
     format!("obsidian://{action}?vault={}&file={}", encoded(vault), encoded(path.as_str()))
 }
 

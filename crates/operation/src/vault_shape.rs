@@ -102,6 +102,7 @@ impl ShapeProblem {
                 "found": found.as_ref().map(|(_, value)| value),
             }),
             Self::NotAllowed { property, allowed, found } => {
+                // All values, as programs may choose from them.
                 json!({ "property": property, "problem": "value", "expected": allowed, "found": found })
             }
             Self::MissingHeading { heading } => json!({ "heading": heading, "problem": "missing" }),

@@ -102,6 +102,7 @@ impl<'a> WebRequests<'a> {
 
     pub fn fetch(&self, url: &str, cancel: &Cancel) -> Result<FetchedPage, Reason> {
         cancel.check()?;
+        // Before the request, so that the log also has an address that does not answer.
         self.note(url);
         let fetched = self.access.fetch(url, cancel.left()).map_err(|fault| Reason::WebFailed { fault })?;
         // A redirect sends the caller elsewhere, which is worth a second entry.
@@ -120,6 +121,7 @@ impl<'a> WebRequests<'a> {
 
     pub fn search(&self, query: &str, cancel: &Cancel) -> Result<Vec<WebHit>, Reason> {
         cancel.check()?;
+        // Marked, because a query may look like an address.
         self.note(&format!("search: {query}"));
         self.access.search(query, cancel.left()).map_err(|fault| Reason::WebFailed { fault })
     }
@@ -128,6 +130,7 @@ impl<'a> WebRequests<'a> {
         // A plan that is made again asks for the same.
         let mut all = self.asked.0.borrow_mut();
         if !all.iter().any(|known| known == asked) {
+            // Callers may send addresses of any length, which the log must not repeat.
             all.push(asked.chars().take(500).collect());
         }
     }

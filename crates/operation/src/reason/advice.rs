@@ -49,10 +49,12 @@ pub(super) fn tool_off(off: &OffReason) -> String {
     let hint = match off {
         OffReason::ReadOnly => "Only reading is possible. Tell the user what you would have changed.",
         OffReason::Commands => "Tell the user what you wanted to do. The owner can set OBSIDIAN_ENABLE_COMMANDS=true.",
+        // No setting opens it to a caller that may use only part of a vault.
         OffReason::OwnFolders => "Tell the user what you wanted to do.",
         OffReason::Excluded | OffReason::NotChosen | OffReason::Profile | OffReason::Scope => {
             "Use another tool, or ask the user to enable it."
         }
+        // Every setting that names a folder ends like this.
         OffReason::NotSetUp(missing) if missing.key.ends_with("_folder") => {
             return format!("Ask the user to name a folder for it: the setting `{}`.", missing.key);
         }
@@ -105,6 +107,7 @@ pub(super) fn forbidden(refused: &PathRefusal) -> String {
         PathRefusal::ByScope(PathDenied::ReadOnly) => {
             "Only reading is possible. Tell the user what you would have changed.".into()
         }
+        // Which paths are closed is not told: their names may be what is hidden.
         PathRefusal::ByScope(
             PathDenied::InDenyPaths | PathDenied::Forbidden | PathDenied::Hidden | PathDenied::Ignored,
         )
@@ -137,6 +140,7 @@ pub(super) fn reply_too_large(offered: &OfferedTools<'_>) -> String {
         if offered.takes("limit") { "A list takes a smaller `limit` or a folder" } else { "A list takes a folder" };
     let note = if offered.has("obsidian_get_note") {
         "; for a note, use `obsidian_get_note` with format `document-map` to see its parts and format `section` to read one"
+    // Only both together help: one finds the lines that the other reads.
     } else if offered.has("outline") && offered.has("file_read_range") {
         "; for a note, use `outline` to see its headings and `file_read_range` to read a range of lines"
     } else {
@@ -521,6 +525,7 @@ const LISTED_BYTES: usize = 180;
 pub(super) fn as_many_as_fit(names: impl Iterator<Item = String>, of: usize) -> String {
     let (mut shown, mut bytes) = (Vec::new(), 0);
     for name in names {
+        // With the comma and the blank behind it.
         bytes += name.len() + 2;
         // The first is always shown, however long.
         if bytes > LISTED_BYTES && !shown.is_empty() {

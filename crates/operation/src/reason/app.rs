@@ -41,6 +41,7 @@ pub(super) fn message(fault: AppFault, need: AppNeed) -> String {
 
 fn why(fault: AppFault, need: AppNeed) -> String {
     match (fault, need) {
+        // Omnisearch has its own HTTP server and does not need the plugin Local REST API.
         (AppFault::Unreachable | AppFault::NotSetUp, AppNeed::Omnisearch) => {
             "its HTTP server does not answer".to_owned()
         }

@@ -43,6 +43,7 @@ impl Reason {
             // Without the version that the caller saw, the best that can be shown is what it would destroy.
             None => (Vec::new(), lines(&path, now.bytes(), proposed, &['-'])),
         };
+        // As lines of the file, without the marker of the diff.
         let lost = lost.iter().map(|line| line[1..].to_owned()).collect();
         Self::Overtaken { path, argument, expected, current: now.hash(), changed, lost }
     }
@@ -59,6 +60,7 @@ impl Reason {
             Self::UnexpectedChange { least, most, count, .. } => {
                 Self::UnexpectedChange { least, most, count, paths: Vec::new() }
             }
+            // Not 0, which would say that the note has no tasks.
             Self::TaskMissing { path, wanted, .. } => Self::TaskMissing { path, wanted, tasks: Vec::new(), total: 1 },
             Self::TaskAmbiguous { path, wanted, total, .. } => {
                 Self::TaskAmbiguous { path, wanted, tasks: Vec::new(), total }

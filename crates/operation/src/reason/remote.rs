@@ -38,6 +38,7 @@ pub(super) fn data(fault: RemoteFault) -> Value {
     match fault {
         RemoteFault::Unreachable | RemoteFault::TimedOut => json!({ "retryable": true }),
         RemoteFault::Failing { status } => json!({ "status": status }),
+        // Trying again gives the same until the owner changes something.
         RemoteFault::CertificateRejected | RemoteFault::KeyRejected | RemoteFault::NoEmptyFolders => json!({}),
     }
 }

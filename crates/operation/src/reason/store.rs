@@ -53,6 +53,7 @@ impl Reason {
             IndexError::Store(StoreError::NotPermitted) => DiskFault::NotPermitted,
             IndexError::Store(_) => DiskFault::Failing,
         };
+        // Without a path: the scan sees files that the caller may not.
         Self::Disk { path: None, problem }
     }
 }

@@ -30,6 +30,7 @@ pub(super) fn message(fault: &WebFault) -> String {
                 .to_owned()
         }
         WebFault::HostNotAllowed { host } => format!("The owner has not opened {} to this server.", quoted(host)),
+        // Does not tell whether the owner's network has such a host.
         WebFault::NoPublicHost { host } => format!("There is no public host {}.", quoted(host)),
         WebFault::Unreachable => "The host does not answer, or not as it should.".to_owned(),
         WebFault::TimedOut => "The host did not send the page in time.".to_owned(),

@@ -167,6 +167,7 @@ pub(super) fn forbidden(refused: &PathRefusal) -> (&'static str, Vec<String>) {
     match refused {
         PathRefusal::ByScope(PathDenied::OutsideReadPaths { allowed }) => ("outside_read_paths", listed(allowed)),
         PathRefusal::ByScope(PathDenied::OutsideWritePaths { allowed }) => ("outside_write_paths", listed(allowed)),
+        // Only open folders are listed: the names of closed ones may be what is hidden.
         PathRefusal::ByScope(PathDenied::InDenyPaths) => ("in_deny_paths", Vec::new()),
         PathRefusal::ByScope(PathDenied::NotAllowed { allowed }) => ("outside_allow", allowed.clone()),
         PathRefusal::ByScope(PathDenied::Forbidden) => ("in_deny", Vec::new()),
