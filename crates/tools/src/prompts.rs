@@ -89,6 +89,7 @@ pub(crate) fn complete_prompt(
         _ => Vec::new(),
     };
     let known: Vec<&str> = known.iter().map(String::as_str).collect();
+    // Tags are listed without `#`, which people type all the same.
     Ok(best(&known, typed.trim_start_matches('#')))
 }
 
@@ -110,6 +111,7 @@ fn values<'a>(prompt: &ListedPrompt, arguments: &'a Map<String, Value>) -> Resul
         if !prompt.arguments.iter().any(|known| known.name == *name) {
             return Err(unknown_argument(prompt, name));
         }
+        // The protocol has only texts as arguments of prompts.
         let Value::String(value) = value else {
             return Err(Reason::bad_argument(&prompt.name, name, "must be a string"));
         };
@@ -175,6 +177,7 @@ fn prompt_in(vault: &str, path: &VaultPath, text: &str, source: PromptSource) ->
     if is_skill {
         description = description.or_else(|| first_line(body_of(text)));
     } else {
+        // Without the tag it is an ordinary note, which the owner does not offer.
         note.property_tags().iter().find(|tag| tag.name.eq_ignore_ascii_case(TAG))?;
     }
     let mut arguments: Vec<PromptArgument> = Vec::new();
@@ -189,6 +192,7 @@ fn prompt_in(vault: &str, path: &VaultPath, text: &str, source: PromptSource) ->
         // The folder is part of the name, so that it rarely collides with a prompt.
         PromptSource::Skills => whole,
     };
+    // Only notes are listed, and their names end like this, in any case.
     let name = &below[..below.len() - ".md".len()];
     // A playbook may have its own folder, with other files that it needs.
     let name = name.strip_suffix("/SKILL").filter(|_| is_skill).unwrap_or(name);

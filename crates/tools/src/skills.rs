@@ -128,6 +128,7 @@ fn exactly(media_type: &'static str, bytes: Vec<u8>) -> ResourceBody {
         Err(error) => ContentForm::Bytes(error.into_bytes()),
     };
     let media_type = match &form {
+        // A client decodes a text type as UTF-8, which these bytes are not.
         ContentForm::Bytes(_) if media_type.starts_with("text/") => "application/octet-stream",
         _ => media_type,
     };

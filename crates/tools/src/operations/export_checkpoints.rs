@@ -37,6 +37,7 @@ impl ReadOperation for ExportCheckpoints {
         let mut checkpoints = page.map_err(|_| Reason::no_state())?.checkpoints;
         // The ledger lists the newest first; an export is read from the beginning.
         checkpoints.reverse();
+        // The view is borrowed here; with no changes on top, it is the same vault.
         Ok(ReadPayload::History(Box::new(CheckpointHistory { checkpoints, view: view.with(&ChangeSet::default()) })))
     }
 }

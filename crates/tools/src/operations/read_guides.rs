@@ -31,6 +31,7 @@ impl ReadOperation for ReadGuides {
 
     fn answer(&self, context: &Context<'_>, vaults: &OpenedVaults) -> Result<ReadPayload, Reason> {
         let room = context.owner.guide_bytes;
+        // The owner wants no guide to be sent to clients that connect.
         if room == 0 {
             return Ok(ReadPayload::Guides(Vec::new()));
         }
@@ -51,6 +52,7 @@ pub struct FindGuide {
     pub vault: Option<String>,
 }
 
+// Its owner reads it on the console.
 const OF_ONE: OperationDeclaration = OperationDeclaration { name: "guide", recorded: false };
 
 impl ReadOperation for FindGuide {

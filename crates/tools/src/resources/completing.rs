@@ -20,6 +20,7 @@ pub(crate) fn complete_path(context: &Context<'_>, view: &View, typed: &str) -> 
 /// First the paths that start with the typed text, then those whose file name does, then those that contain it; each in
 /// its original order.
 pub(crate) fn best(paths: &[&str], typed: &str) -> CompletedValues {
+    // Letters with accents may be stored in another form than they are typed in.
     let folded = |text: &str| composed(text).to_lowercase();
     // A leading slash means the vault root.
     let typed = folded(typed.trim_start_matches('/'));

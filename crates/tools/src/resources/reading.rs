@@ -166,6 +166,7 @@ pub fn shown_capabilities(capabilities: &Capabilities) -> Value {
 fn app_state(asked: &Result<AppStatus, AppFault>) -> Value {
     let app = match asked {
         Ok(app) => app,
+        // As the owner wants it, so it is not reported as a fault.
         Err(AppFault::SwitchedOff) => return json!({ "status": "off" }),
         Err(AppFault::NotSetUp | AppFault::PluginUnready | AppFault::KeyMissing) => {
             return json!({ "status": "not_set_up" });
@@ -194,6 +195,7 @@ fn shown_manifest(PluginManifest { id, name, version }: &PluginManifest) -> Valu
 
 fn json_contents(value: &impl Serialize) -> Result<ResourceBody, Reason> {
     let text =
+        // Indented, because people choose resources, and some clients show them as they are.
         serde_json::to_string_pretty(value).map_err(|error| bug!("a resource cannot be written as JSON: {error}"))?;
     Ok(ResourceBody { media_type: JSON, form: ContentForm::Text(text), hash: None, eol: None, bom: false })
 }

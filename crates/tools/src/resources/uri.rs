@@ -33,6 +33,7 @@ pub struct ResourceUri {
 
 impl ResourceUri {
     pub fn parse(uri: &str) -> Result<Self, Reason> {
+        // Before `?vault=` is looked for: the first name of such a URI is the vault.
         if SkillUri::is_meant(uri) {
             return Ok(Self { resource: VaultResource::Skill(SkillUri::parse(uri)?), vault: None });
         }

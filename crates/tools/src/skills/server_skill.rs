@@ -118,6 +118,7 @@ pub fn server_skill(catalogue: &Catalogue, vaults: &[String]) -> String {
         env!("CARGO_PKG_VERSION")
     );
     let rest = format!("---\n\n{body}");
+    // Without its own line, which could not contain its own digest.
     let digest = digest_of(&format!("{head}{rest}"));
     format!("{head}{DIGEST_KEY}\"{digest}\"\n{rest}")
 }

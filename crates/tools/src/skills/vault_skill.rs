@@ -167,6 +167,7 @@ fn with_form(own: &VaultPath, text: &str, properties: &Map<String, Value>) -> (M
 
 /// A name made of a title: `Weekly Review` is `weekly-review`.
 fn name_for(title: &str, path: &VaultPath) -> String {
+    // An accent is dropped and its letter stays.
     let plain: String = title.nfkd().filter(|c| !is_combining_mark(*c)).collect::<String>().to_lowercase();
     let words = plain.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
     let name: String = words.collect::<Vec<_>>().join("-").chars().take(LONGEST_NAME).collect();

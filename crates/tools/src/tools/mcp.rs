@@ -26,6 +26,7 @@ pub(super) fn brief(description: &str) -> String {
         return line.into_owned();
     }
     let cut: String = line.chars().take(BRIEF).collect();
+    // Within a word if the last space is far back, as in languages that have none.
     let end = cut.rfind(' ').filter(|at| *at > BRIEF / 2).unwrap_or(cut.len());
     format!("{}…", &cut[..end])
 }

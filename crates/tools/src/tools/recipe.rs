@@ -67,6 +67,7 @@ impl ChangedRecipe {
         let expected = hash::expected(tool, argument, expected)?;
         let before = reading::read(view, &kept.path)?;
         hash::check(&kept.path, argument, expected.as_ref(), Some(&before))?;
+        // Without a hash from the caller, the plan may be made again if the note changes in between.
         let guard = if expected.is_some() { ContentGuard::Caller } else { ContentGuard::Plan };
         Ok(Self { kept, before, guard })
     }

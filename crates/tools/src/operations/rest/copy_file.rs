@@ -52,6 +52,7 @@ impl WriteTool for RestCopy {
         hash::check(&from, "expectedHash", expected.as_ref(), Some(&source))?;
         let copy = RequestedFile::begin(name, context, view, &input.to, None)?;
         match &copy.before {
+            // A file that is copied onto itself would be reported as replaced.
             Some(there) if !input.overwrite || copy.path == from => {
                 Err(Reason::FileExists { path: copy.path.clone(), current: there.hash() })
             }

@@ -43,6 +43,7 @@ impl ReadOperation for FindPeriodic {
         let view = vaults.one()?;
         let note = periodic::find(DECLARATION.name, context, view, self.period, self.day)?;
         let found = match (note.is_there, self.must_exist) {
+            // For a missing one, `required` is the refusal that says where it would be.
             (true, _) | (false, true) => RestPeriodic { path: note.required()?, template: None },
             (false, false) => {
                 let template = note.template(context, view)?;

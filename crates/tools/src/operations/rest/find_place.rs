@@ -114,6 +114,7 @@ fn names(context: &Context<'_>, view: &View, folder: Option<&VaultPath>) -> Resu
         }
     }
     let mut names: Vec<String> = found.into_iter().collect();
+    // In the order of the plugin, which programs may rely on.
     names.sort_by(|one, other| as_javascript(one, other));
     Ok(names)
 }

@@ -44,6 +44,7 @@ impl LegacyPatch {
         let operation = match self.operation.as_str() {
             "append" => PatchOperation::Add(InsertSide::Behind),
             "prepend" => PatchOperation::Add(InsertSide::Before),
+            // Any other word was refused when the headers were read.
             _ => PatchOperation::Replace,
         };
         let name = self.target.last().map(String::as_str).unwrap_or_default();

@@ -128,6 +128,7 @@ fn check_cell(
                 || operation == InstructionOperation::Replace
                 || (is_block && operation == InstructionOperation::Delete)
         }
+        // Replacing the parent of a section moves it; nothing else has a parent.
         InstructionScope::Parent => is_heading && operation == InstructionOperation::Replace,
     };
     match is_valid {

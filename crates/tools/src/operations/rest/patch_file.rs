@@ -79,6 +79,7 @@ impl WriteTool for RestPatch {
             _ => return Err(Reason::bad_argument(name, "instruction", "or `legacy` is required")),
         };
         let content = document.content().clone();
+        // Only a part is new, so the rest must still be what was read.
         Ok(file.plan(content, false, too_deep))
     }
 

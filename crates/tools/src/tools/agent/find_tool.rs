@@ -226,6 +226,7 @@ fn recipes(context: &Context<'_>, wish: &str, limit: usize) -> Vec<FoundRecipe> 
     let mut fitting: Vec<(usize, FoundRecipe)> = Vec::new();
     for recipe in context.recipes.runnable {
         let words = format!("{} {}", recipe.name.replace('_', " "), recipe.description);
+        // Asked for by its own name, it comes first, whatever its description says.
         let common = if wish.trim() == recipe.name { usize::MAX } else { stems(&words).intersection(&wanted).count() };
         if common > 0 {
             let RunnableRecipe { name, vault, description, arguments, effect } = recipe.clone();
@@ -257,6 +258,7 @@ fn elsewhere(context: &Context<'_>, wish: &str) -> Vec<String> {
                     }
                 }
             }
+            // Its tools are not known yet, so the server itself is named.
             None if of_server > 0 => found.push((of_server, line(server, &about))),
             None => {}
         }

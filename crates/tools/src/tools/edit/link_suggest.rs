@@ -110,7 +110,9 @@ impl WriteTool for LinkSuggest {
         let note = Note::parse(text);
         let mut linked = linked(&note, &path, notes);
         let named = mentions::find(context, notes, &path, text, &linked, input.limit)?;
+        // A note that gets a link in the text is not listed as well.
         linked.extend(named.iter().map(|named| named.path.clone()));
+        // The answer names some even if none is to be listed in the note.
         let wanted = input.related.max(MOST_CLOSE);
         // Without vectors there are no close notes, and links are made all the same.
         let close = related::close_notes(context, view, &path, COMPARED, input.related > 0)?.unwrap_or_default();
@@ -119,6 +121,7 @@ impl WriteTool for LinkSuggest {
         let mut changes: Vec<_> = named.iter().map(|named| (named.span.clone(), writer.in_text(text, named))).collect();
         let listed = input.related.min(close.len());
         if listed > 0 {
+            // Blank lines at the end go, so that exactly one is above the heading.
             let end = text.trim_end().len();
             let list: String =
                 close.iter().take(listed).map(|close| format!("- {}\n", writer.in_list(&close.path))).collect();
@@ -243,6 +246,7 @@ impl LinkWriter<'_> {
     fn in_text(&self, text: &str, named: &NamedNote) -> String {
         let start = text[..named.span.start].rfind('\n').map_or(0, |at| at + 1);
         let end = text[named.span.end..].find('\n').map_or(text.len(), |at| named.span.end + at);
+        // A line with a bar is probably a row of a table.
         self.written(&named.path, &text[named.span.clone()], text[start..end].contains('|'))
     }
 

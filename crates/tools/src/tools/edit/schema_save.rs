@@ -94,6 +94,7 @@ impl WriteTool for SchemaSave {
         let Some(path) = path else {
             return Err(Reason::bad_argument(tool, "name", "must be a name that a note can have"));
         };
+        // An existing schema may have been edited since, and is never replaced.
         if let Some(there) = reading::read_if_there(view, &path)? {
             return Err(Reason::DestinationExists { path, current: there.hash(), wanted: NameWanted::New });
         }

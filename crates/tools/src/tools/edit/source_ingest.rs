@@ -135,6 +135,7 @@ impl WriteTool for SourceIngest {
         let tool = Self::DECLARATION.name;
         check_facts(&input)?;
         let (mut draft, file) = given_source(context, view, &input)?;
+        // Before a name is chosen: a source that is known gets no second note.
         let known = sources::all(context, view)?;
         if let Some((note, by)) = draft.known_as(&known) {
             return answer_known(view, note, by, &draft, &input);

@@ -80,6 +80,7 @@ impl ForwardTool for McpCall {
         let name = Self::DECLARATION.name;
         let Input { server, tool, arguments } = input;
         let ServerTool { input, standing, .. } = servers(context, name)?.tool(&server, &tool, context.cancel)?;
+        // Before a person is asked to approve a call that the other server would only refuse.
         let mut problems = input.map(|schema| foreign_schema::problems(&schema, &arguments)).unwrap_or_default();
         for problem in &mut problems {
             problem.at =

@@ -150,6 +150,7 @@ impl AgentTool for McpTools {
                 let offers = vec![(server, offer)];
                 Ok(listed(&offers, query.as_deref(), limit))
             }
+            // Which server has such a tool is not known, so all of them are asked.
             (None, None, Some(query)) => all(context, access, &query, limit),
             (None, None, None) => {
                 let shown = |server: KnownServer| ConfiguredServer {

@@ -61,6 +61,7 @@ impl WriteTool for RecipeCreate {
             return Err(Reason::bad_argument(tool, "name", "must be `custom_` and 1 to 33 of `a-z`, `0-9` and `_`"));
         };
         let path = recipes::path_of(context, &name)?;
+        // Changing one is left to `recipe_update`, which can expect its hash.
         if let Some(there) = reading::read_if_there(view, &path)? {
             return Err(Reason::DestinationExists { path, current: there.hash(), wanted: NameWanted::New });
         }

@@ -96,6 +96,7 @@ impl ReadTool for RecipeShow {
             }
             RecipeStanding::Broken(problems) => output.problems = problems.iter().map(super::in_words).collect(),
         }
+        // Also of one that is broken, so that it can be corrected.
         output.definition = match kept.state {
             RecipeState::Read { definition, .. } => Some(definition),
             RecipeState::Broken { definition, .. } => definition,

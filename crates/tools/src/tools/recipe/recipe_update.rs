@@ -68,6 +68,7 @@ impl WriteTool for RecipeUpdate {
         // A note without a definition gets one at its end.
         let text = recipes::with_definition(document.shown(), &definition)
             .unwrap_or_else(|| format!("{}\n\n{}", document.shown().trim_end(), recipes::block(&definition)));
+        // A note that had no other text would begin with blank lines.
         let content = document.in_own_form(text.trim_start());
         let output = RecipeOutput::new(&kept.name, &kept.path, facts, input.dry_run);
         let change = Change::Write { path: kept.path, before, guard, content };

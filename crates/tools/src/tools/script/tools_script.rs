@@ -86,10 +86,12 @@ impl StepsTool for ToolsScript {
         let invalid = |problems: Vec<ArgumentProblem>| Reason::RecipeInvalid { name: None, problems };
         let step = |ScriptStep { id, tool, with, for_each, condition }: ScriptStep| json!({ "id": id, "tool": tool, "with": with, "for_each": for_each, "if": condition });
         let steps: Vec<Value> = input.steps.into_iter().map(step).collect();
+        // A recipe must have a description, and a script has none.
         let fields = json!({ "description": tool, "steps": steps, "answer": input.answer });
         let Value::Object(fields) = fields else { return Err(invalid(Vec::new())) };
         let recipe = Recipe::of_fields(&fields)
             .map_err(|problems| invalid(problems.into_iter().map(recipes::problem).collect()))?;
+        // No step of a script may change anything.
         recipes::check(context.catalogue, &recipe, false).map_err(invalid)?;
         Ok(StepsPlan { name: None, recipe, arguments: Map::new(), dry_run: false })
     }

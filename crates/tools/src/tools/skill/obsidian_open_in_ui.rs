@@ -133,6 +133,7 @@ impl ActionTool for ObsidianOpenInUi {
                         NO_PLUGIN
                     }
                     AppFault::NoAppThere => NO_APP_THERE,
+                    // After any other fault, the app may have opened it.
                     _ => UNOPENED,
                 };
                 let known = output.notice.take().map_or(String::new(), |notice| format!("{notice} "));

@@ -119,6 +119,7 @@ impl ReadTool for DuplicatesFind {
         })?;
         let wholes: Vec<TextSketch> = read.iter().map(|note| note.whole.clone()).collect();
         let mut notes = near_copies::groups(&wholes, input.min_similarity, || context.check())?;
+        // By what would be saved if one of the copies stayed.
         let copied = |members: &[usize], words: &dyn Fn(usize) -> usize| (members.len() - 1) * words(members[0]);
         notes.sort_by_key(|(members, _)| std::cmp::Reverse(copied(members, &|at| wholes[at].words)));
         // Paragraphs of notes that are copies of each other as a whole are known.
@@ -133,6 +134,7 @@ impl ReadTool for DuplicatesFind {
             let groups: BTreeSet<Option<usize>> =
                 members.iter().map(|at| group_of.get(&places[*at].0).copied()).collect();
             let notes: BTreeSet<usize> = members.iter().map(|at| places[*at].0).collect();
+            // What a single note repeats is not reported.
             notes.len() > 1 && (groups.len() > 1 || groups.contains(&None))
         });
         paragraphs.sort_by_key(|(members, _)| std::cmp::Reverse(copied(members, &|at| sketches[at].words)));

@@ -128,6 +128,7 @@ impl ReadTool for QueryTool {
         let result = asked.run(context, view, Some(page))?;
         let dropped = result.dropped().iter().map(DroppedOutput::from).collect();
         let warnings = result.warnings();
+        // A caller that asks for longer pages means more bytes as well.
         let usual_room = USUAL_BYTES * cursor.limit.max(USUAL_ROWS) / USUAL_ROWS;
         // The query runs completely for each page: its order and count need all rows.
         let page = result.page(&PageRequest {

@@ -378,6 +378,7 @@ fn stem(word: &str) -> String {
     if let Some(end) = cut(word, "ies") {
         return format!("{}y", &word[..end]);
     }
+    // `class` is not a plural.
     let mut rest = if word.ends_with("ss") { word } else { cut(word, "s").map_or(word, |end| &word[..end]) };
     if let Some(end) = ["ly", "ing", "ed"].into_iter().find_map(|ending| cut(rest, ending)) {
         rest = &rest[..end];
@@ -387,6 +388,7 @@ fn stem(word: &str) -> String {
             rest = &rest[..rest.len() - 1];
         }
     }
+    // So that `replace` and `replacing` have one stem.
     cut(rest, "e").map_or(rest, |end| &rest[..end]).to_owned()
 }
 

@@ -83,6 +83,7 @@ pub(super) fn show(
         // In no other kind does Obsidian open a page.
         _ => None,
     };
+    // The text is sent twice, as a fact and for the model, and JSON makes it longer.
     let room = MOST_TEXT.min(context.budget.reply_bytes().saturating_sub(FACTS_BYTES) / 3);
     let (parts, next) = selected(&document, first, last, wanted.from, room, link.as_deref());
     let mut output = output(path, file, kind.media_type().to_owned());
@@ -181,6 +182,7 @@ fn range(pages: &str, total: u32) -> Result<(u32, u32), Reason> {
     let bad = |problem: Prose| Reason::bad_argument("attachment_read", "pages", problem);
     let form = || bad("must be a number or a range, like `3`, `3-5` or `3-`".into());
     let number = |text: &str| text.trim().parse::<u32>().map_err(|_| form());
+    // People write either dash.
     let (first, last) = match pages.split_once(['-', '–']) {
         Some((first, "")) => (number(first)?, total),
         Some((first, last)) => (number(first)?, number(last)?),

@@ -50,6 +50,7 @@ impl ToolWeights {
                 step += 1.0;
             }
         }
+        // The average over all steps depends less on the last requests than the final weights do.
         for weight in learnt.0.iter_mut().flatten() {
             weight.weight -= weight.early / step;
         }

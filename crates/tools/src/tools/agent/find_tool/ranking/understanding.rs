@@ -47,6 +47,7 @@ impl ToolRanking<'_> {
         if self.is_elsewhere(&terms) {
             return false;
         }
+        // Only now: a request for what no tool reaches may be worded like one that is known.
         if similar.nearest >= ALIKE {
             return true;
         }

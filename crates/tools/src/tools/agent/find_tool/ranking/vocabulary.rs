@@ -27,6 +27,7 @@ const PREFIXES: [&str; 16] = [
 
 /// Whether the language of a letter writes its words without spaces.
 pub(super) fn is_unspaced(letter: char) -> bool {
+    // The scripts of East Asia begin here.
     letter >= '\u{2e80}'
 }
 
