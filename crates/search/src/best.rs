@@ -83,6 +83,7 @@ impl RankedSearch<'_> {
 
     /// The one that was changed later comes first, then the one whose path does.
     pub(super) fn newer(&self, a: usize, b: usize) -> Ordering {
+        // Before the numbers are replaced by those within a segment.
         let pages = a.cmp(&b);
         let ((ours, a), (theirs, b)) = (self.corpus.place(a), self.corpus.place(b));
         let (ours, theirs) = (&ours.segment, &theirs.segment);
@@ -96,6 +97,7 @@ impl RankedSearch<'_> {
 /// do not match: that is faster than checking each.
 fn score(leaves: &[&TermScores], first: usize, scores: &mut [f32; BLOCK_DOCUMENTS]) -> f32 {
     let mut held = [0.0; BLOCK_DOCUMENTS];
+    // The buffer has the scores of the block before.
     scores.fill(0.0);
     for leaf in leaves {
         let values = leaf.values[first..].iter().take(BLOCK_DOCUMENTS);
@@ -105,6 +107,7 @@ fn score(leaves: &[&TermScores], first: usize, scores: &mut [f32; BLOCK_DOCUMENT
         }
     }
     let all = leaves.iter().map(|leaf| leaf.rarity).sum::<f32>();
+    // In thousandths, as scores are compared.
     let share = if all > 0.0 { 1000.0 / all } else { 0.0 };
     // None is below zero, so their bits are in the same order, and these are compared many at once.
     let mut highest = 0;

@@ -80,6 +80,7 @@ impl<'s> PostingBlock<'s> {
     pub(super) fn document(&self, at: usize) -> u32 {
         match &self.listed {
             None => self.first.saturating_add(at as u32),
+            // No document has this number, so damaged bytes find nothing.
             Some(listed) => listed.get(at).copied().unwrap_or(u32::MAX),
         }
     }
@@ -173,6 +174,7 @@ pub(super) fn put_varint(bytes: &mut Vec<u8>, mut number: u32) {
 pub(super) fn varint(bytes: &mut &[u8]) -> Option<u32> {
     let (&first, rest) = bytes.split_first()?;
     *bytes = rest;
+    // Nearly all numbers fit into one byte.
     if first < 0x80 { Some(u32::from(first)) } else { long_varint(first, bytes) }
 }
 

@@ -128,6 +128,7 @@ impl SegmentBuilder {
         let mut position = 0;
         let name = path.name().rsplit_once('.').map_or(path.name(), |(stem, _)| stem);
         document.name = self.words(name, DocumentField::Name, &mut position);
+        // Both name the page, as an alias names a note.
         for other in title.into_iter().chain(part.label.as_deref()) {
             self.words(other, DocumentField::Alias, &mut position);
         }

@@ -51,6 +51,7 @@ pub(super) fn for_each_chunk(
         if let Some(heading) = headings.next_if(|heading| heading.line == number) {
             joiner.paragraph(paragraph.take());
             joiner.section(heading, headings.peek().copied(), span);
+            // A heading is never in code, so a mark above it that was not closed opened none.
             fence = None;
             continue;
         }
@@ -61,6 +62,7 @@ pub(super) fn for_each_chunk(
             Some(open) => Some(open).filter(|open| mark != Some(open)),
             None => mark,
         };
+        // Code ends a paragraph and is not part of one.
         if trimmed.is_empty() || inside || mark.is_some() {
             joiner.paragraph(paragraph.take());
         } else {
@@ -69,6 +71,7 @@ pub(super) fn for_each_chunk(
     }
     joiner.paragraph(paragraph);
     joiner.finish();
+    // A note without text still has its title.
     if joiner.made == 0 {
         joiner.put(body..body, &[]);
     }
@@ -106,6 +109,7 @@ impl<'t, E: FnMut(TextChunk<'_>)> ChunkJoiner<'t, E> {
         let Some(paragraph) = paragraph else { return };
         let mut rest = paragraph;
         while let Some((part, words)) = next_part(self.text, &mut rest) {
+            // With what is left out between the parts, since the span covers it.
             let bytes = self.parts.first().map_or(0, |first| part.end - first.start);
             if !self.parts.is_empty() && (self.words + words > USUAL_WORDS || bytes > MOST_BYTES) {
                 self.flush();
@@ -144,6 +148,7 @@ impl<'t, E: FnMut(TextChunk<'_>)> ChunkJoiner<'t, E> {
             return;
         }
         let mut text = format!("{}. ", beginning(self.title));
+        // A heading that repeats the title would count twice.
         if let Some(heading) = self.heading.as_ref().filter(|heading| heading.text != self.title) {
             text.push_str(beginning(heading.text));
             text.push_str(". ");
@@ -152,6 +157,7 @@ impl<'t, E: FnMut(TextChunk<'_>)> ChunkJoiner<'t, E> {
             text.push_str(&self.text[part.clone()]);
             text.push('\n');
         }
+        // Without blank lines around it, which would be shown with the piece.
         let own = &self.text[span.clone()];
         let start = span.start + own.len() - own.trim_start().len();
         let span = start..start.max(span.start + own.trim_end().len());
@@ -188,6 +194,7 @@ fn next_part(text: &str, rest: &mut Range<usize>) -> Option<(Range<usize>, usize
             break;
         }
         let after = at + c.len_utf8();
+        // A Latin full stop ends a sentence only if a blank follows.
         let ends = matches!(c, '。' | '！' | '？') || (c.is_whitespace() && matches!(last, '.' | '!' | '?' | '\n'));
         if halves >= 2 * USUAL_WORDS && (ends || c == '\n') {
             sentence = Some(after);

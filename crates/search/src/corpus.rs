@@ -63,6 +63,7 @@ impl ReadableCounts {
                     count += 1;
                     let found = part.segment.lengths(document);
                     lengths.iter_mut().zip(found).for_each(|(sum, length)| *sum += u64::from(length));
+                    // The length for now: a norm needs the averages, which are known only after the loop.
                     norms[base + document] = found[2] as f32;
                 }
             }

@@ -114,6 +114,7 @@ impl DocumentStore {
             let mut recent = self.recent.lock();
             let at = recent.iter().position(|(known, _)| known == key);
             at.map(|at| {
+                // To the front, since it was used last.
                 recent[..=at].rotate_right(1);
                 recent[0].1.clone()
             })
@@ -173,6 +174,7 @@ impl DocumentStore {
             taken += bytes_of(kept);
             taken <= MOST_RECENT_BYTES
         });
+        // At least the newest, however large it is: its next page may be asked for soon.
         let fits = fits.count().max(1);
         recent.truncate(fits);
     }

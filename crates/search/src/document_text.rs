@@ -151,6 +151,7 @@ impl DocumentText {
         self.author = self.author.and_then(|author| label(&author));
         for part in &mut self.parts {
             part.label = part.label.take().and_then(|name| label(&name));
+            // Nothing but text: control characters could change how an answer is shown.
             part.text.retain(|letter| !letter.is_control() || matches!(letter, '\n' | '\t'));
         }
         Some(self)

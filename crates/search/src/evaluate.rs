@@ -129,6 +129,7 @@ impl<'s> RankedSearch<'s> {
         if filter.is_open() {
             return Ok(());
         }
+        // Callers write tags with `#`, and some with a slash at the end.
         let tags: Vec<String> =
             filter.tags.iter().map(|tag| folded(tag.trim_matches(|c| matches!(c, '#' | '/')))).collect();
         let fits = |_: usize, state: &Arc<FileState>| {

@@ -169,6 +169,7 @@ impl JoinScale {
 
     /// Another one for what this one does not say.
     pub(super) fn or(self, other: Self) -> Self {
+        // Without any cosine, the bounds are still crossed.
         let Self { lowest, highest, .. } = if self.highest < self.lowest { other } else { self };
         Self { best: if self.best > 0.0 { self.best } else { other.best }, lowest, highest }
     }
@@ -190,6 +191,7 @@ impl RankedSearch<'_> {
         let by_words = if query.by == RankedBy::Hybrid { self.best(found, 0, MOST_JOINED) } else { Vec::new() };
         let mut documents: Vec<usize> = by_words.iter().map(|found| found.document).collect();
         documents.extend(best_of(&near, self));
+        // A document may be in both lists.
         documents.sort_unstable();
         documents.dedup();
         let mut joined: Vec<RankedDocument> =
@@ -231,6 +233,7 @@ impl RankedSearch<'_> {
             false => Some(evaluate(&query.conditions, self.searched(), self)?),
         };
         Ok(query.vectors.near(&query.embedding, |id| {
+            // All callers share the vectors.
             self.files.shows(id)
                 && fulfilling
                     .as_ref()
@@ -245,6 +248,7 @@ impl RankedSearch<'_> {
             let at = near.binary_search_by_key(&id, |near| near.id).ok()?;
             near.get(at).cloned()
         });
+        // Computed anew, because a note that is near need not be among the best by words.
         let score = parts.iter().map(|(_, part)| part).sum::<f64>() * coverage;
         RankedDocument { document, score, by_words, near, coverage, named: false }
     }
@@ -294,6 +298,7 @@ pub(super) fn put_scores(joined: &mut [RankedDocument], query: &NearQuery<'_>, s
         let words = if best > 0.0 { surely * (joined.score / best).min(1.0) } else { 0.0 };
         let near = match &joined.near {
             Some(near) if highest > lowest => f64::from((near.cosine - lowest) / (highest - lowest)).clamp(0.0, 1.0),
+            // With a single cosine, all are equally near.
             Some(_) => 1.0,
             // A note without a vector is as far away as any.
             None => 0.0,

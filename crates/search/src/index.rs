@@ -209,6 +209,7 @@ impl WordIndex {
     /// With these documents, a page each, and without those of some files. `None` if a segment cannot hold them.
     pub(super) fn with_pages(&self, removed: &[FileId], added: &[(Arc<FileState>, Arc<DocumentText>)]) -> Option<Self> {
         let mut next = self.clone();
+        // Added files too: a document that is read again replaces its pages.
         for id in removed.iter().chain(added.iter().map(|(state, _)| &state.id)) {
             next.forget(id);
             next.known.remove(id);

@@ -222,6 +222,7 @@ impl RankedIndexCache {
 
     /// Drops everything; it is rebuilt by the next call.
     pub fn rest(&self) {
+        // Without waiting: a call that holds it still needs it.
         if let Some(mut newest) = lock(&self.newest, &|| false) {
             *newest = KeptIndex::default();
         }
@@ -243,6 +244,7 @@ impl KeptIndex {
         known.retain(|known| Arc::ptr_eq(&known.index, index));
         let now = files.snapshot().files_by_id().clone();
         if let Some(at) = known.iter().position(|known| Arc::ptr_eq(&known.scope, files.scope())) {
+            // The latest first, so that the least recent one is dropped.
             known[..=at].rotate_right(1);
             let known = &mut known[0];
             if !known.files.is_same(&now) {

@@ -237,6 +237,7 @@ impl VectorIndexCache {
             return Err(NoMeaning::Off);
         }
         let parsed = query.parse();
+        // The query itself: alternatives are always free words.
         let own = SearchQuery::parse(query.text);
         if !own.has_free_words() {
             return Err(NoMeaning::NoFreeWords);
@@ -311,6 +312,7 @@ fn search(
         None => best.into_iter().map(PlacedResult::Note).collect(),
     };
     if let Some(pages) = &pages {
+        // A document that was found by its words is not listed by its path again.
         others.retain(|state| !pages.files.contains(&state.id));
     }
     let ranked = notes + pages.as_ref().map_or(0, |pages| pages.total);

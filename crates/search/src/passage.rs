@@ -178,6 +178,7 @@ impl RankedSearch<'_> {
         let (documents, state) = (self.documents?, self.state(found.document)?);
         let mut ranked = RankedNote::of(state, found.score);
         (ranked.parts, ranked.coverage) = self.explained(found.document);
+        // So that the parts add up to the score that is shown.
         ranked.parts.iter_mut().for_each(|(_, part)| *part *= factor);
         let key = documents.key(state)?;
         let text = documents.text(state, self.go_on)?;
@@ -293,6 +294,7 @@ fn put_near(
     let span = text.get(near.span.clone()).map_or(0..0, |_| near.span.clone());
     let alone = ranked.line.is_none();
     if alone && !span.is_empty() {
+        // As long as an excerpt around a match.
         let end = text[span.clone()].char_indices().nth(2 * size.context).map_or(span.end, |(at, _)| span.start + at);
         ranked.excerpt = text[whole_words(text, span.start..end)].trim().to_owned();
         let line = text[..span.start].matches('\n').count() + 1;
@@ -352,6 +354,7 @@ fn best(found: &[(usize, Range<usize>)], context: usize, body: usize) -> Range<u
         if rank > best_rank {
             (best, best_rank) = (start..end, rank);
         }
+        // The window moves past its first match.
         if let Entry::Occupied(mut left) = held.entry(*number) {
             *left.get_mut() -= 1;
             if *left.get() == 0 {
@@ -366,6 +369,7 @@ fn best(found: &[(usize, Range<usize>)], context: usize, body: usize) -> Range<u
 fn around(text: &str, span: Range<usize>, context: usize) -> Range<usize> {
     let start = text[..span.start].char_indices().rev().take(context).last().map_or(span.start, |(at, _)| at);
     let end = text[span.end..].char_indices().nth(context).map_or(text.len(), |(at, _)| span.end + at);
+    // A short context is not given up for whole words.
     let near = LONGEST_CUT.min(context / 2);
     let inner = text[start..span.start].char_indices().take(near).find(|(_, c)| c.is_whitespace());
     let outer = text[span.end..end].char_indices().rev().take(near).find(|(_, c)| c.is_whitespace());

@@ -73,6 +73,7 @@ impl<'s> PhraseTerms<'s> {
     /// Those that continue with the last place.
     fn opened(&self, mut starts: Vec<PhraseStart>, documents: &Range<u32>) -> Vec<PhraseStart> {
         let Some((behind, terms)) = &self.open else { return starts };
+        // Many terms may have the prefix; they are read only where the rest of the phrase is.
         let mut held = DocumentSet::none(self.segment.documents());
         starts.iter().for_each(|(document, _)| held.set(*document as usize));
         let found = |term: &usize| {

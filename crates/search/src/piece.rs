@@ -28,6 +28,7 @@ impl RankedSearch<'_> {
         let look = |text: &str| match piece {
             QueryPiece::Line => text.lines().any(fulfils),
             QueryPiece::Block => cut_before(text, &block_starts(text, &headings)).into_iter().any(fulfils),
+            // Tasks were answered above.
             QueryPiece::Section | QueryPiece::Task(_) => cut_before(text, &headings).into_iter().any(fulfils),
         };
         self.with_text(document, state, look).unwrap_or(false)

@@ -39,6 +39,7 @@ impl RankedSearch<'_> {
             QueryPiece::Line => LineUnit::Line,
             QueryPiece::Block => LineUnit::Block,
             QueryPiece::Section => LineUnit::Section,
+            // Positions do not say which words are in a task.
             QueryPiece::Task(_) => return None,
         };
         // Units without any word are not known here.
@@ -124,6 +125,7 @@ impl RankedSearch<'_> {
                 }
             }
         }
+        // Those of a single term are in order already.
         if terms.len() > 1 {
             starts.sort_unstable();
         }

@@ -147,6 +147,7 @@ impl<'s> Postings<'s> {
 
     /// How often the term occurs in each field of the last document.
     pub(super) fn counts(&mut self) -> FieldCounts {
+        // `at` is already that of the next document.
         let at = self.at.wrapping_sub(1);
         while self.extras.peek().is_some_and(|found| found < at) {
             self.extras.next();

@@ -93,6 +93,7 @@ fn candidates(files: &VisibleFiles, query: &SearchQuery, go_on: GoOn<'_>) -> Res
     let stays =
         |state: &Arc<FileState>, at_hand: AtHand<'_>| may_fit(&query.root, &FileRow::new(files, state), state, at_hand);
     let mut found = files.map_texts_of(VaultPath::is_searched, go_on, |entry, bytes| {
+        // A note is searched as its bytes are; the texts of a canvas are within its JSON.
         let found = match entry.is_note() {
             true => look(entry.state(), bytes)?,
             false => with_shown(entry.path(), bytes, |text| look(entry.state(), text.as_bytes()))?,

@@ -189,6 +189,7 @@ impl TermScorer<'_> {
                         start if start >= text_from => DocumentField::Body,
                         _ if self.words.content => return,
                         start if start < name => DocumentField::Name,
+                        // Positions do not tell the fields between the name and the text apart.
                         _ => DocumentField::Alias,
                     };
                     counts[field as usize] += 1;

@@ -171,6 +171,7 @@ impl DocumentIndexCache {
                 return (index, Arc::clone(&listed[0].documents));
             }
         }
+        // The list is made without the lock, as a vault may have many files.
         drop(newest);
         let pictures = self.store.reads_pictures();
         let is_document = |path: &VaultPath| DocumentKind::searched(path, pictures).is_some();
@@ -242,6 +243,7 @@ impl DocumentIndexCache {
         let DocumentLook { wanted, shown, .. } = self.look(files, false);
         let source = files.source();
         let _under_way = source.progress.begin(NOTES_A_DOCUMENT * wanted.len());
+        // With nothing to read, the disk need not be asked.
         let remembered = if wanted.is_empty() { HashMap::new() } else { self.store.remembered() };
         let mut group = DocumentGroup::default();
         let mut taken = 0;
@@ -365,6 +367,7 @@ impl DocumentIndexCache {
             let starts: Vec<usize> = part_places(&text).iter().map(|part| part.start).collect();
             let vectors = NoteVectors::of_document(&known.state, &text, &starts, model, known.is_settled);
             next.put_vectors(&known.state, Arc::new(vectors));
+            // Searches can use what there is so far.
             if last.elapsed() >= GROUP_TIME {
                 self.newest.lock().index = Some(Arc::new(next.clone()));
                 files.live().learnt();
@@ -389,6 +392,7 @@ impl DocumentIndexCache {
 
     /// Drops everything; it comes from what is kept, with the next search.
     pub(crate) fn rest(&self) {
+        // The reader would go on from an empty index.
         if !self.is_reading() {
             *self.newest.lock() = KeptDocuments::default();
         }

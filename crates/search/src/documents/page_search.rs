@@ -63,12 +63,14 @@ impl<'s> FoundPages<'s> {
         let mut search = RankedSearch::of_pages(corpus, query.parse(), documents, go_on);
         search.narrow(&query.filter)?;
         let mut found = search.found()?;
+        // Only if no note has all words either.
         let some_words = found.is_empty() && !order.is_found && search.relax();
         if some_words {
             found = search.found()?;
         }
         let own = search.rarity();
         let factor = PAGE_WEIGHT * if own > 0.0 { order.rarity / own } else { 1.0 };
+        // All pages, since several of the best may be of one document.
         let by_words = best_pages(&search, search.best(&found, 0, found.count()));
         let files = by_words.iter().map(|(id, _)| *id).collect();
         let ranked = |found: &FoundDocument| {
@@ -134,6 +136,7 @@ fn joined(
     }
     joined.sort_by(|one, other| one.order(other).then_with(|| search.newer(one.document, other.document)));
     let rest = by_words.into_iter().filter(|(id, _)| !ids.contains(id));
+    // In their order by words, behind all that were joined.
     joined.extend(rest.map(|(_, found)| RankedDocument { score: 0.0, ..found }));
     let total = joined.len();
     joined.truncate(wanted);
@@ -147,6 +150,7 @@ fn nearest(
     query: &NearQuery<'_>,
     notes: Option<JoinScale>,
 ) -> Result<Vec<NearNote>, IndexError> {
+    // The vectors of documents are of another model, whose cosines cannot be compared.
     if query.of_notes_alone {
         return Ok(Vec::new());
     }
@@ -160,6 +164,7 @@ fn nearest(
                 && index.document_at(id, at, &search.corpus).is_some_and(|page| fulfilling.has(page))
         })
     };
+    // A document has to be near enough compared with the notes, too.
     let highest = near.iter().map(|near| near.cosine).fold(notes.map_or(0.0, JoinScale::highest), f32::max);
     let least = LEAST_COSINE.max(LEAST_SHARE * highest);
     near.retain(|near| near.cosine >= least);

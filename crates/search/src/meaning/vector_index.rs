@@ -160,6 +160,7 @@ impl VectorIndex {
             left_out = all - within.len();
             let ids: HashSet<FileId> = within.iter().map(|state| state.id).collect();
             let (wanted, unwanted): (Vec<_>, Vec<_>) = states.into_iter().partition(|state| ids.contains(&state.id));
+            // Known from now on, so that they are not looked at with every search.
             others.extend(unwanted.into_iter().map(|state| (state.id, Some(state))));
             // Those that another caller has no room for are known, but have no vectors.
             let lacking = within.into_iter().filter(|state| {
@@ -260,6 +261,7 @@ impl VectorIndex {
             let (cosine, span) = keep(*id).then(|| vectors.nearest(&query)).flatten()?;
             Some(NearNote { id: *id, cosine, span })
         };
+        // A single comparison takes less than handing it to another thread.
         notes.par_iter().with_min_len(512).filter_map(near).collect()
     }
 
@@ -267,6 +269,7 @@ impl VectorIndex {
     /// some pieces of a long note are compared.
     pub(crate) fn near_note(&self, id: FileId, keep: impl Fn(FileId) -> bool + Sync) -> Vec<NearPair> {
         let Some(own) = self.notes.get(&id) else { return Vec::new() };
+        // Spread over the whole note, and not only its beginning.
         let step = own.spans.len().div_ceil(MOST_COMPARED).max(1);
         let rows: Vec<(QueryVector, Range<usize>)> = (0..own.spans.len())
             .step_by(step)

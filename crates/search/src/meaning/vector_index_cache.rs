@@ -159,6 +159,7 @@ impl VectorIndexCache {
         let mut newest = lock(&self.newest, go_on).ok_or(IndexError::Stopped)?;
         let first = newest.clone().unwrap_or_else(|| self.recall(files));
         let missing = self.missing(&first, files);
+        // What is gone is dropped at once, before any vector is made.
         *newest = Some(Arc::new(first.with(&missing, &[], Vec::new(), dimension, self.room)));
         drop(newest);
         let missing = missing.without_others();
@@ -253,6 +254,7 @@ impl VectorIndexCache {
 /// Makes vectors in the background, of the notes that a caller may read. Ends early with the vault.
 pub fn embed_aside(cache: &Arc<RankedIndexCache>, files: &VisibleFiles) {
     if cache.meaning.is_slow() {
+        // First, since it is soon done and answers meanwhile.
         start_embedding(cache, files, |cache| &cache.stand_in);
     }
     start_embedding(cache, files, |cache| &cache.meaning);
