@@ -27,6 +27,7 @@ impl ShortIds {
         let mut sorted: Vec<String> =
             board.nodes().iter().chain(board.edges()).map(|item| item.id().to_owned()).collect();
         sorted.sort();
+        // An id that occurs twice would be its own neighbour.
         sorted.dedup();
         Self { sorted }
     }

@@ -63,6 +63,7 @@ fn decoded(text: &str) -> Option<Vec<u8>> {
             let value = LETTERS.iter().position(|known| known == letter)?;
             bits |= u32::try_from(value).ok()? << (18 - 6 * at);
         }
+        // The first byte is always zero: four letters have 24 bits.
         let [_, whole @ ..] = bits.to_be_bytes();
         // A single letter is less than a byte.
         bytes.extend(whole.get(..group.len().checked_sub(1).filter(|length| *length > 0)?)?);

@@ -146,6 +146,7 @@ impl TextExpression {
         let count = found.len();
         let changes = found.into_iter().map(|found| (found.span, found.text));
         let edited = document.replace_ranges(changes).map_err(|error| refusal(path, error))?.document;
+        // Replacing a text with itself is not a change.
         Ok((edited != document).then(|| (edited.content().clone(), count)))
     }
 

@@ -47,6 +47,7 @@ impl<'s> SchemaCheck<'s> {
         let before = found.len();
         check_type(schema, value, at, found);
         check_choices(schema, value, at, found);
+        // What is within a value of the wrong type would only repeat that.
         if found.len() > before {
             return;
         }
@@ -180,6 +181,7 @@ fn check_type(schema: &Map<String, Value>, value: &Value, at: &str, found: &mut 
         "null" => value.is_null(),
         "boolean" => value.is_boolean(),
         "number" => value.is_number(),
+        // In JSON Schema, `2.0` is an integer as well.
         "integer" => value.as_f64().is_some_and(|number| number.fract() == 0.0),
         "string" => value.is_string(),
         "array" => value.is_array(),
@@ -199,6 +201,7 @@ fn check_choices(schema: &Map<String, Value>, value: &Value, at: &str, found: &m
         (_, Some(only)) => std::slice::from_ref(only),
         _ => return,
     };
+    // `1` and `1.0` are one number.
     let is_same = |choice: &Value| choice == value || (choice.is_number() && choice.as_f64() == value.as_f64());
     if !choices.iter().any(is_same) {
         let named = choices.iter().take(NAMED_CHOICES).map(|choice| match choice {

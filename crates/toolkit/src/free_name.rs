@@ -44,5 +44,6 @@ pub fn cleaned(stem: &str) -> String {
     let words: Vec<&str> = spaced.split_whitespace().collect();
     let clean = words.join(" ");
     let clean = &clean[..clean.floor_char_boundary(LONGEST_STEM)];
+    // After the cut, which may be at a blank.
     clean.trim_matches(|letter: char| letter == '.' || letter.is_whitespace()).to_owned()
 }

@@ -48,6 +48,7 @@ pub fn find(
     };
     let mut words: Vec<(String, Range<usize>)> = Vec::new();
     search_tokens(text, |token| {
+        // A tail repeats what is in the pair before it.
         if !token.tail {
             words.push((token.term.to_owned(), token.start..token.end));
         }

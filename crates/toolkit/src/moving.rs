@@ -194,6 +194,7 @@ impl<'v> FileMoving<'v> {
             // A reference link has its path in its definition, which is rewritten separately.
             LinkKind::Reference | LinkKind::Url => return None,
         };
+        // A link without a path leads into its own note, wherever that moves.
         if !link.internal || link.path.is_empty() {
             return None;
         }
@@ -321,6 +322,7 @@ fn with_texts(yaml: &str, root: &YamlNode, texts: &[(PropertyPath, YamlValue)]) 
             };
         }
         let NodeContent::Scalar(YamlValue::Text(old)) = &node.content else { return None };
+        // Within the quotes, if there are any. A text with escapes is not found, and `None` leads to the slower edit.
         let at = node.span.start + yaml.get(node.span.clone())?.find(old.as_str())?;
         changes.insert(node.span.start, (at..at + old.len(), value));
     }

@@ -179,6 +179,7 @@ pub fn check_new(
     // From the outermost folder inwards: below a folder that is new, nothing can collide.
     while let Some(part) = parts.pop() {
         let found = view.named_like(&part, &go_on).map_err(|error| Reason::from_index(&error, context.cancel))?;
+        // Exactly this name is there; what is below it is compared next.
         if found.iter().any(|entry| entry.path == part) {
             continue;
         }

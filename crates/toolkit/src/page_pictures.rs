@@ -60,6 +60,7 @@ pub fn keep(
     let settings = view.app_settings();
     let folder = settings.attachments.folder(Some(note));
     let not_text = |_| Reason::NotText { path: note.clone(), valid_up_to: None };
+    // Has the note and each picture as if they were made: no name is given twice, and links resolve.
     let mut ahead = view.with(&ChangeSet::one(Change::Create { path: note.clone(), content: text.to_owned().into() }));
     let (mut changes, mut bytes, mut kept) = (Vec::new(), 0, Vec::<(&str, ContentHash, VaultPath)>::new());
     for address in addresses.iter().take(MOST_PICTURES) {
@@ -70,10 +71,12 @@ pub fn keep(
         let Ok(picture) = web.fetch_picture(address, context.cancel)? else { continue };
         let Some(ending) = ending_of(&picture).filter(|_| picture.len() >= LEAST_BYTES) else { continue };
         let hash = ContentHash::of(&picture);
+        // A page may show one picture at several addresses.
         if let Some((_, _, path)) = kept.iter().find(|(_, known, _)| *known == hash) {
             kept.push((address, hash, path.clone()));
             continue;
         }
+        // A smaller one may still fit.
         if bytes + picture.len() > MOST_BYTES.min(context.budget.file_bytes()) {
             continue;
         }

@@ -309,6 +309,7 @@ impl FollowingLinks<'_> {
         let form = match link.kind {
             LinkKind::Wiki => LinkForm::Wiki,
             LinkKind::Markdown => LinkForm::Markdown,
+            // A reference link has its path in its definition, which is followed separately.
             LinkKind::Reference | LinkKind::Url => return Ok(None),
         };
         if !link.internal {

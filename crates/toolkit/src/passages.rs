@@ -81,6 +81,7 @@ pub fn find(
     let found = view
         .ranked_by(by, query, page, &|| context.cancel.check().is_ok())
         .map_err(|error| Reason::from_index(&error, context.cancel))?;
+    // A hybrid search still has the words, and the notice says why; one by meaning has nothing.
     match found.no_meaning {
         Some(NoMeaning::NotReady(done)) if by == RankedBy::Meaning => {
             return Err(Reason::MeaningNotReady { done: usize::from(done) });

@@ -162,6 +162,7 @@ fn unprefixed(content: &str, prefix: &str) -> String {
             }
             return rest.strip_prefix(' ').unwrap_or(rest).to_owned();
         }
+        // In a list, a line is indented by the width of the marker at most.
         let blanks = rest.chars().take(width).take_while(|c| matches!(c, ' ' | '\t')).map(char::len_utf8).sum();
         rest = &rest[blanks..];
         rest.to_owned()

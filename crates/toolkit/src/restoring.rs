@@ -209,6 +209,7 @@ impl<'a> RestorePlan<'a> {
         // A file that was moved unread because of its size is moved back unread.
         let there = match reading::read_if_there(self.now(), to) {
             Err(Reason::FileTooLarge { .. }) if entry.before.is_none() => None,
+            // It is gone from there, so only its old text can be restored.
             Ok(None) => return self.file(found, &alone(entry)),
             there => there?,
         };
@@ -224,6 +225,7 @@ impl<'a> RestorePlan<'a> {
         let changed_since = after.is_some() && after != now;
         // If the file was edited after the move, those edits are kept and only the path is restored.
         let old = if changed_since { None } else { checkpoint::content(self.view, found, entry)? };
+        // A file that has its old text already is only moved.
         let old = old.filter(|old| there.as_ref().is_some_and(|there| there.bytes() != *old));
         let (from, to, before) = (to.clone(), path.clone(), there);
         self.change(Change::Move { from, to, before, guard, content: old.map(FileContent::from) })?;
@@ -240,6 +242,7 @@ impl<'a> RestorePlan<'a> {
                 return Err(Reason::PathIsDirectory { path: entry.path.clone() });
             }
             let back = folder_changes(to.clone(), entry.path.clone(), &moved, Vec::new());
+            // An empty folder of the old name would be in the way.
             in_the_way.map(|path| Change::TrashFolder { path }).into_iter().chain(back).collect::<Vec<_>>()
         };
         changes.into_iter().try_for_each(|change| self.change(change))?;

@@ -198,7 +198,9 @@ pub fn plain_address(url: &str) -> String {
     let (scheme, rest) = place.split_once("://").unwrap_or(("https", place));
     let (host, path) = rest.split_once('/').map_or((rest, ""), |(host, path)| (host, path));
     let scheme = scheme.to_ascii_lowercase();
+    // Nearly every site answers both with the same page.
     let scheme = if scheme == "http" { "https" } else { &scheme };
+    // These only tell a site where a reader came from.
     let is_kept = |part: &&str| !part.is_empty() && !part.starts_with("utm_") && !part.starts_with("fbclid=");
     let query: Vec<&str> = query.split('&').filter(is_kept).collect();
     let query = if query.is_empty() { String::new() } else { format!("?{}", query.join("&")) };

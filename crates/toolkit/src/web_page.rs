@@ -82,6 +82,7 @@ impl WebPage {
                 }
                 Token::StartTag(tag) if is(&tag.name, "link") => {
                     let is_own = attribute(tag, "rel").is_some_and(|rel| rel.eq_ignore_ascii_case("canonical"));
+                    // The canonical address wins over the one for social networks.
                     self.url = attribute(tag, "href").filter(|_| is_own).or(self.url.take());
                 }
                 Token::StartTag(_) | Token::EndTag(_) | Token::String(_) if !in_title => tokens.push(token),
@@ -89,6 +90,7 @@ impl WebPage {
             }
         }
         let title = one_line(&title);
+        // The social title usually lacks the name of the site.
         self.title = social_title.or((!title.is_empty()).then_some(title));
         let is_address = |url: &String| url.starts_with("https://") || url.starts_with("http://");
         self.url = self.url.take().filter(is_address);
@@ -121,6 +123,7 @@ impl PageChoice {
                 if name == *element {
                     *depth = if is_start { *depth + 1 } else { *depth - 1 };
                 }
+                // An element that is never closed ends with the body at the latest.
                 if *depth == 0 || (matches!(name, "body" | "html") && !is_start) {
                     skipped = None;
                 }

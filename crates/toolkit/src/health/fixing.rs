@@ -154,6 +154,7 @@ impl FixingVault<'_, '_, '_> {
     fn read(&self, path: &VaultPath) -> Result<Arc<File>, Reason> {
         let file = match reading::source(self.view, path)? {
             LinkSource::File(file) => file,
+            // Read again for the reason why this finding is left.
             LinkSource::Gone | LinkSource::Unread => reading::read_exactly(self.view, path)?,
         };
         // Only this finding is left; the judge would refuse all of them.

@@ -66,6 +66,7 @@ fn promising(shown: &str, wanted: &[char]) -> Vec<Vec<PlacedLetter>> {
         if part.letters.len() < size && letters.peek().is_some() {
             continue;
         }
+        // Of two parts together, since a match may be across their border.
         let shared = before.grams.iter().zip(&part.grams).map(|(a, b)| (a | b).count_ones()).sum();
         if shared > 0 && (best.len() < COMPARED || best.iter().any(|(least, _)| *least < shared)) {
             best.push((shared, before.letters.iter().chain(&part.letters).cloned().collect()));

@@ -76,6 +76,7 @@ pub fn infer(
     each_note(context, view, &notes, |_, facts| count.add(facts))?;
     let NoteCount { notes: total, properties, headings } = count;
     let (properties, headings) = (most_used(properties, |it| it.notes), most_used(headings, |it| it.notes));
+    // What selects the notes is the same in all of them and needs no rule.
     let selects = |name: &str| notes.properties.iter().any(|(property, _)| property.eq_ignore_ascii_case(name));
     let rules = properties.iter().filter(|property| !selects(&property.name));
     let rules: Vec<PropertyRule> = rules.filter_map(|property| property.rule(total)).collect();

@@ -106,6 +106,7 @@ fn list_lines(part: &ManagedPart) -> Vec<ListLine> {
         let link = note.links.get(first).filter(|link| link.internal && span.contains(&link.span.start));
         let is_plain = link.is_some_and(|link| {
             let rest = note.text[link.span.end..span.end].trim_end();
+            // Words that a person chose for a link stay.
             let is_renamed = link.kind == LinkKind::Wiki && link.alias.is_some();
             note.text[span.start..link.span.start] == *"- "
                 && !is_renamed

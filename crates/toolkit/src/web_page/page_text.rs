@@ -103,6 +103,7 @@ impl<'b> PageText<'b> {
             "ul" => self.enter(PageContainer::List { next: None, items: 0 }),
             "ol" => {
                 let start = attribute(tag, "start").and_then(|start| start.trim().parse().ok());
+                // Markdown takes at most nine digits; this leaves room for the items.
                 self.enter(PageContainer::List { next: Some(start.unwrap_or(1).min(999_999)), items: 0 });
             }
             "li" => self.begin_item(),
@@ -194,6 +195,7 @@ impl<'b> PageText<'b> {
             self.add(" ");
             return;
         }
+        // A mark that is not closed by the end of its block is left out.
         self.marks.clear();
         self.verbatim = 0;
         let line = std::mem::take(&mut self.line);
@@ -254,6 +256,7 @@ impl<'b> PageText<'b> {
         self.line.truncate(start + before);
         self.line += &marked;
         self.line += &after;
+        // The places of marks that began within it are no longer right.
         self.marks.retain(|(_, other)| *other <= start);
     }
 
@@ -317,6 +320,7 @@ impl<'b> PageText<'b> {
                 }
             }
         };
+        // What would end the address of a link in Markdown.
         let escaped = whole.replace(' ', "%20").replace('(', "%28").replace(')', "%29");
         Some(escaped.replace('<', "%3C").replace('>', "%3E").replace('\\', "%5C"))
     }
@@ -375,6 +379,7 @@ impl<'b> PageText<'b> {
             return;
         }
         let longest = code.split(|c| c != '`').map(str::len).max().unwrap_or_default();
+        // Longer than any run of backticks in the code.
         let fence = "`".repeat(longest.max(2) + 1);
         self.write_block(&format!("{fence}{language}\n{code}\n{fence}"));
     }
