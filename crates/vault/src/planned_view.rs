@@ -155,6 +155,7 @@ impl PlannedOverlay {
             }
             Change::MoveFolder { from, to } => {
                 self.folders.push((from.clone(), to.clone()));
+                // An earlier change may have taken away what was here.
                 self.files.remove(&key(to));
                 let below = format!("{}/", from.as_str().nfc());
                 let inside: Vec<String> = self.files.range(below.clone()..).map(|(path, _)| path.clone()).collect();

@@ -99,6 +99,7 @@ impl View {
         for (file, fields) in FILES {
             let is_open = notes_are_open || !PERIODIC.contains(file);
             let found = match settings::read(&*self.backend, file) {
+                // Without the file, the defaults of the app apply.
                 Ok(None) => continue,
                 Ok(Some(found)) => kept(found, fields),
                 Err(_) => Value::Null,
