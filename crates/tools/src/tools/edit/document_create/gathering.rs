@@ -79,6 +79,7 @@ pub(super) fn gather(
         let ending = source.name().rsplit_once('.').map_or(String::new(), |(_, ending)| ending.to_lowercase());
         match &*ending {
             "md" => {
+                // From what is shown, so that a note that is not all UTF-8 can become a document as well.
                 let document = Document::open(shown.text().to_owned())
                     .map_err(|_| Reason::NotText { path: source.clone(), valid_up_to: None })?;
                 gathered.is_note = true;
@@ -158,6 +159,7 @@ impl GatheredDocument {
             author: text(&["author", "authors", "creator"]),
             keywords: match entries.iter().find(|(name, _)| matches!(name.to_lowercase().as_str(), "tags" | "tag")) {
                 Some((_, YamlValue::List(tags))) => tags.iter().map(words).filter(|tag| !tag.is_empty()).collect(),
+                // Obsidian also takes tags that are written as one text.
                 Some((_, value)) => {
                     words(value).split([',', ' ']).filter(|tag| !tag.is_empty()).map(str::to_owned).collect()
                 }
@@ -198,6 +200,7 @@ impl GatheredDocument {
                 }
             }
             // Lists, tasks and calendars are written as separated values in the same columns as everywhere.
+            // A page consumes its result, so the query is run again.
             None => csv_table(&asked.run(context, view, Some(0..MOST_ROWS))?.page(&request(QueryFormat::Csv)).text),
         };
         if shown < total {
@@ -231,6 +234,7 @@ impl GatheredDocument {
         let Some(rows) = self.rows.as_ref().filter(|_| self.body.blocks.is_empty()) else { return self.body.clone() };
         let cell = |text: String| {
             let mut runs = Vec::new();
+            // A cell is one paragraph, and its lines are kept as breaks.
             for line in text.split('\n') {
                 if !runs.is_empty() {
                     runs.push(InlineRun { content: RunContent::Break, ..InlineRun::text("") });
@@ -303,6 +307,7 @@ fn cell_of(value: &YamlValue) -> CellValue {
 
 /// A moment as properties of documents have it.
 fn moment_of(text: &str) -> Option<String> {
+    // Documents want a zone and properties have none, so theirs counts as UTC.
     let shown = match dated_cell(text) {
         CellValue::Day(_) => format!("{text}T00:00:00Z"),
         CellValue::Moment(_) => format!("{}Z", dated_cell(text).shown().replace(' ', "T")),
@@ -329,6 +334,7 @@ fn typed_value(value: &Value) -> CellValue {
         Value::Array(items) => {
             CellValue::text(items.iter().map(|item| typed_value(item).shown()).collect::<Vec<_>>().join(", "))
         }
+        // Typed values, as the rows of a query have them.
         Value::Object(entries) => match entries.iter().next() {
             Some((kind, Value::String(text))) if kind == "$date" => dated_cell(text),
             Some((kind, Value::String(text))) if kind == "$number" || kind == "$error" => {
