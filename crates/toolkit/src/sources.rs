@@ -175,6 +175,7 @@ pub fn all(context: &Context<'_>, view: &View) -> Result<Vec<SourceNote>, Reason
 fn texts(names: &[&'static str], values: &Object) -> BTreeMap<&'static str, String> {
     let text = |value: &Value| match Json::from(value) {
         Json::String(text) => Some(text),
+        // A year alone is a number in YAML.
         Json::Number(number) => Some(number.to_string()),
         _ => None,
     };

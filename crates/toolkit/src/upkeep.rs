@@ -35,6 +35,7 @@ pub fn plan(context: &Context<'_>, view: &View, changes: &ChangeSet, tool: &str)
     if changes.is_empty() || (shape.index_notes.is_empty() && shape.log_note.is_none()) {
         return Ok(kept);
     }
+    // The lists show the notes as the change leaves them.
     let ahead = view.with(changes);
     for note in &shape.index_notes {
         let affected = folder_list::affected(shape, note, changes);

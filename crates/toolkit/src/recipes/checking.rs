@@ -229,6 +229,7 @@ fn path_problems(recipe: &Recipe, step: &RecipeStep, entry: &CatalogueEntry, at:
         let Some(template) = ValueTemplate::at(&step.arguments, path.pointer) else { continue };
         let place = format!("{at}.with{}", path.pointer.replace('/', "."));
         match template.shape() {
+            // A bare name is not a path: the note is looked up when the recipe runs.
             TemplateShape::Known(Value::String(given))
                 if !given.is_empty() && !is_bare_name(&given) && VaultPath::parse(&given).is_err() =>
             {
@@ -263,6 +264,7 @@ fn places(step: &RecipeStep, entry: &CatalogueEntry, places: &mut Vec<String>) {
             _ => FOUND_NOTES.to_owned(),
         });
     }
+    // A tool that finds its notes by a pattern or a query names no path.
     if found.is_empty() {
         found.push(FOUND_NOTES.to_owned());
     }

@@ -84,6 +84,7 @@ pub fn infer(
     let common = headings.iter().filter(is_common).take(MOST_HEADINGS).map(|it| it.text.clone()).collect();
     let schema = NoteSchema { notes, on_mismatch, properties: rules, headings: common };
     let (mut fit, mut differing) = (0, Vec::new());
+    // Once more, since the schema is known only after all notes were counted.
     each_note(context, view, &schema.notes, |path, facts| match schema.problems(path, facts).is_empty() {
         true => fit += 1,
         false if differing.len() < SHOWN_DIFFERING => differing.push(path.clone()),

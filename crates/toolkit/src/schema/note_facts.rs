@@ -23,6 +23,7 @@ impl NoteFacts {
         let Ok(document) = Document::open(content.clone()) else { return Self::default() };
         let note = document.note();
         let in_text = note.tags.iter().map(|tag| note.text[tag.name()].to_owned());
+        // Broken properties count as none, as in Obsidian.
         let properties = document.properties().unwrap_or_default();
         Self {
             properties: properties.iter().map(|(name, value)| (name.clone(), of_yaml(value))).collect(),

@@ -31,12 +31,14 @@ type SchemaProblem = String;
 pub fn read_schema(content: &FileContent) -> Result<Option<NoteSchema>, SchemaProblem> {
     let document = Document::open(content.clone()).map_err(|_| "it is not text".to_owned())?;
     let properties = document.properties().map_err(|error| error.to_string())?;
+    // Names that differ only in case are one property, as in Obsidian.
     let schema = properties.into_iter().find(|(name, _)| name.eq_ignore_ascii_case(SCHEMA));
     schema.map(|(_, value)| of_value(&value)).transpose()
 }
 
 fn of_value(value: &YamlValue) -> Result<NoteSchema, SchemaProblem> {
     let parts = map(value, SCHEMA)?;
+    // A misspelt part would have no effect, and that would go unnoticed.
     known(parts, SCHEMA, &SCHEMA_KEYS)?;
     let notes = note_type(get(parts, "for").ok_or("`for` is missing: it says which notes the schema is about")?)?;
     let on_mismatch = match get(parts, "on_mismatch") {
