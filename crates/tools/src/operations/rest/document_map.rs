@@ -43,6 +43,7 @@ pub fn legacy_map(document: &Document) -> Value {
         }
     }
     let mut seen = std::collections::HashSet::new();
+    // As with paths, only one of several equal ids can be addressed.
     let blocks: Vec<&str> = note.blocks.iter().map(|block| &*block.id).filter(|id| seen.insert(*id)).collect();
     json!({ "headings": headings, "blocks": blocks, "frontmatterFields": fields(&note) })
 }

@@ -66,6 +66,7 @@ pub(super) fn search(
 fn hit(found: RankedNote, explain: bool) -> SearchHit {
     let ranking = explain.then(|| ranking(&found));
     let matches = found.matches.into_iter().map(|found| MatchSpot { r#match: found.text, offset: found.offset });
+    // A page of a document has a name at most, and no headings.
     let section = match &found.page {
         Some(page) => page.label.clone(),
         None => found.section.map(|headings| headings.join("::")),
