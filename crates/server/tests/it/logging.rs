@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, path::Path};
 use serde_json::{Value, json};
 
 use crate::{
-    harness::{self, Era, Vault, files_below},
+    harness::{Era, Vault, files_below},
     http::HttpServer,
 };
 
@@ -125,7 +125,8 @@ fn an_internal_error_is_in_the_log_with_its_id_place_and_cause() {
         let vault = Vault::new(&[(name, b"my diary\n"), ("a.md", b"one\n")]);
         let environment = [("MCP_LOG_LEVEL", "error"), ("LAPIDARY_LOG_FORMAT", "json")];
         let mut server = vault.spawn_with(&[], &environment).open(Era::Modern);
-        let result = server.call("obsidian_get_note", json!({ "format": "content", "target": harness::path(name) }));
+        let result =
+            server.call("obsidian_get_note", json!({ "format": "content", "target": crate::harness::path(name) }));
         let error = &result["structuredContent"]["error"];
         assert_eq!(error["data"]["reason"], "internal_error", "{result}");
         let id = error["data"]["id"].as_str().unwrap();
@@ -153,7 +154,7 @@ fn a_panic_is_printed_if_there_is_no_log() {
     let name = "lapidary-failpoint-panic.md";
     let vault = Vault::new(&[(name, b"my diary\n")]);
     let mut server = vault.spawn_with(&[], &[("MCP_LOG_LEVEL", "off")]).open(Era::Modern);
-    server.call("obsidian_get_note", json!({ "format": "content", "target": harness::path(name) }));
+    server.call("obsidian_get_note", json!({ "format": "content", "target": crate::harness::path(name) }));
     let (_, said) = server.end();
     assert_eq!(said.lines().count(), 1, "{said}");
     assert!(said.starts_with("lapidary: internal error at crates/toolkit/src/failpoint.rs:"), "{said}");
