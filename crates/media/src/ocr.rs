@@ -153,10 +153,10 @@ impl OcrReader {
         bytes: &[u8],
         go_on: &(dyn Fn() -> bool + Sync),
     ) -> Result<DocumentText, NoDocumentText> {
-        // The pages without text of a PDF that has text are empty, or covers, which are not worth a minute each.
-        if text.is_cut || 2 * text.parts.len() > text.total as usize {
+        if self.reads_no_more(&text) {
             return Ok(text);
         }
+        text.is_recognised = true;
         let turn = self.turn(ContentHash::of(bytes), go_on)?;
         let has_text = |page: &u32| text.parts.binary_search_by_key(page, |part| part.number).is_ok();
         let scans: Vec<u32> = (1..=text.total).filter(|page| !has_text(page)).collect();
@@ -362,6 +362,15 @@ impl DocumentReader for OcrReader {
             DocumentKind::Pdf => Some(of(&format!("{command}\0{}", self.documents.version(kind)?))),
             _ => self.documents.version(kind),
         }
+    }
+
+    fn plain_version(&self, kind: DocumentKind) -> Option<u32> {
+        self.documents.version(kind)
+    }
+
+    fn reads_no_more(&self, text: &DocumentText) -> bool {
+        // The pages without text of a PDF that has text are empty, or covers, which are not worth a minute each.
+        text.kind != DocumentKind::Pdf || text.is_cut || 2 * text.parts.len() > text.total as usize
     }
 }
 

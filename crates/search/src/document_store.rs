@@ -82,7 +82,9 @@ impl DocumentStore {
         let counted =
             |version: u32| self.cache.as_ref().and_then(|cache| cache.count(version).ok()).unwrap_or_default();
         let kinds = [DocumentKind::Plain, DocumentKind::Pdf, DocumentKind::Picture];
-        let versions: BTreeSet<u32> = kinds.into_iter().filter_map(|kind| self.version_of(kind)).collect();
+        let plain = |kind: DocumentKind| self.reader.get()?.plain_version(kind);
+        let versions: BTreeSet<u32> =
+            kinds.into_iter().flat_map(|kind| [self.version_of(kind), plain(kind)]).flatten().collect();
         versions
             .into_iter()
             .map(counted)
@@ -122,13 +124,22 @@ impl DocumentStore {
         if let Some(kept) = recent {
             return Some(kept.map_err(NoDocumentText::Fault));
         }
-        let version = self.version_of(key.kind)?;
-        // A cache that cannot be read is none.
-        let kept = self.cache.as_ref()?.find(&key.written(), version).ok()??;
-        let kept: Result<DocumentText, DecodeFault> = serde_json::from_slice(&kept).ok()?;
-        let kept = kept.map(Arc::new);
+        let reader = self.reader.get()?;
+        let version = reader.version(key.kind)?;
+        let plain = reader.plain_version(key.kind).filter(|plain| *plain != version);
+        let kept = self.found(key, version).or_else(|| {
+            // A document that has its text in it is read once, whether or not there is a program for scans.
+            self.found(key, plain?).filter(|kept| kept.as_ref().map_or(true, |text| reader.reads_no_more(text)))
+        });
+        let kept = kept?.map(Arc::new);
         self.put(*key, kept.clone());
         Some(kept.map_err(NoDocumentText::Fault))
+    }
+
+    fn found(&self, key: &DocumentKey, version: u32) -> Option<Result<DocumentText, DecodeFault>> {
+        // A cache that cannot be read is none.
+        let kept = self.cache.as_ref()?.find(&key.written(), version).ok()??;
+        serde_json::from_slice(&kept).ok()
     }
 
     /// The text of a document, read now if it was not before.
@@ -153,6 +164,8 @@ impl DocumentStore {
             Err(other) => return Err(other),
         };
         let is_provisional = kept.as_ref().is_ok_and(|text| text.is_provisional);
+        let is_plain = kept.as_ref().map_or(true, |text| !text.is_recognised);
+        let version = reader.plain_version(key.kind).filter(|_| is_plain).unwrap_or(version);
         if let Some(cache) = self.cache.as_ref().filter(|_| !is_provisional) {
             let written = serde_json::to_vec(&kept.as_deref()).map_err(std::io::Error::other);
             let done = written.and_then(|written| cache.keep(&key.written(), version, &written, kept.is_err()));
@@ -221,6 +234,7 @@ mod tests {
                     is_cut: false,
                     unread: u32::from(bytes.ends_with(b".")),
                     is_provisional: bytes.ends_with(b"."),
+                    is_recognised: false,
                 }),
             }
         }
@@ -282,6 +296,60 @@ mod tests {
         assert!(store().known(&key(b"slate.")).is_none(), "the next start tries again");
         first.text(&key(b"slate."), b"slate.", &|| true).unwrap();
         assert_eq!(reader.asked.load(Ordering::Relaxed), 2);
+    }
+
+    /// Adds a word to what has no text, as a program for scans does.
+    struct RecognisingReader(Arc<CountingReader>);
+
+    impl DocumentReader for RecognisingReader {
+        fn read(
+            &self,
+            kind: DocumentKind,
+            bytes: &[u8],
+            go_on: &(dyn Fn() -> bool + Sync),
+        ) -> Result<DocumentText, NoDocumentText> {
+            let mut text = self.0.read(kind, bytes, go_on)?;
+            if !self.reads_no_more(&text) {
+                text.parts[0].text = "recognised".to_owned();
+                text.is_recognised = true;
+            }
+            Ok(text)
+        }
+
+        fn version(&self, _: DocumentKind) -> Option<u32> {
+            Some(77)
+        }
+
+        fn plain_version(&self, kind: DocumentKind) -> Option<u32> {
+            self.0.version(kind)
+        }
+
+        fn reads_no_more(&self, text: &DocumentText) -> bool {
+            text.parts[0].text != "scan"
+        }
+    }
+
+    #[test]
+    fn only_what_was_recognised_is_read_again_with_another_program() {
+        let folder = tempfile::tempdir().unwrap();
+        let vault = tempfile::tempdir().unwrap();
+        let state = Arc::new(StateFolder::new(folder.path().to_owned(), vault.path().to_owned()));
+        let counter = Arc::new(CountingReader::default());
+        let read = |recognises: bool| {
+            let store = DocumentStore::new(Some(DocumentCache::new(Arc::clone(&state))));
+            let counting = Arc::<CountingReader>::clone(&counter);
+            store.choose(if recognises { Arc::new(RecognisingReader(counting)) } else { counting });
+            for (bytes, expected) in [("slate", "slate"), ("scan", if recognises { "recognised" } else { "scan" })] {
+                let text = store.text(&key(bytes.as_bytes()), bytes.as_bytes(), &|| true).unwrap();
+                assert_eq!(text.parts[0].text, expected, "{recognises}");
+            }
+            store.text(&key(b""), b"", &|| true).unwrap_err();
+            (store.kept(), counter.asked.swap(0, Ordering::Relaxed))
+        };
+        assert_eq!(read(false), ((2, 1), 3));
+        assert_eq!(read(true), ((2, 1), 1), "only the scan");
+        assert_eq!(read(true), ((2, 1), 0));
+        assert_eq!(read(false), ((2, 1), 1), "only the scan");
     }
 
     #[test]

@@ -112,6 +112,9 @@ pub struct DocumentText {
     /// Another try may read more of them, so this is not kept for the next start.
     #[serde(skip)]
     pub is_provisional: bool,
+    /// Some of it was recognised by the program that the owner has named.
+    #[serde(default)]
+    pub is_recognised: bool,
 }
 
 /// A page, a slide, a sheet or a chapter.
@@ -127,7 +130,17 @@ pub struct DocumentPart {
 impl DocumentText {
     /// A document that was read to its end.
     pub fn of_parts(kind: DocumentKind, total: u32, parts: Vec<DocumentPart>) -> Self {
-        Self { kind, title: None, author: None, total, parts, is_cut: false, unread: 0, is_provisional: false }
+        Self {
+            kind,
+            title: None,
+            author: None,
+            total,
+            parts,
+            is_cut: false,
+            unread: 0,
+            is_provisional: false,
+            is_recognised: false,
+        }
     }
 
     pub fn has_text(&self) -> bool {
@@ -257,4 +270,14 @@ pub trait DocumentReader: Send + Sync {
 
     /// Changes whenever the same bytes of this kind may give another result; `None` if the kind is not read.
     fn version(&self, kind: DocumentKind) -> Option<u32>;
+
+    /// The same for texts of which nothing was recognised.
+    fn plain_version(&self, kind: DocumentKind) -> Option<u32> {
+        self.version(kind)
+    }
+
+    /// Whether a text that was read without recognition is all that this reader can read of the document.
+    fn reads_no_more(&self, _text: &DocumentText) -> bool {
+        true
+    }
 }

@@ -147,6 +147,8 @@ pub struct RankedNotes {
     pub stood_in: Option<u8>,
     /// Documents that the caller may read, and that were not searched because they are not read yet.
     pub unread_documents: usize,
+    /// Those that were read and are not found by meaning yet, where meaning was asked for.
+    pub documents_without_meaning: usize,
 }
 
 /// Why a search is by words alone.
@@ -345,17 +347,26 @@ fn search(
         let rest = others.into_iter().skip(page.offset.saturating_sub(ranked)).take(page.limit - best.len());
         hits.extend(rest.map(|state| search.by_path(&state, &starts)));
     }
-    let meant = search.query.wanted().into_iter().filter_map(|words| {
-        let scores = search.scores(words).filter(|scores| scores.corrected > 0)?;
-        Some((words.terms.join(" "), scores.variants[..scores.corrected].to_vec()))
-    });
-    let meant = meant.collect();
+    let corrections = |search: &RankedSearch<'_>| -> Vec<(String, Vec<String>)> {
+        let corrected = search.query.wanted().into_iter().filter_map(|words| {
+            let scores = search.scores(words).filter(|scores| scores.corrected > 0)?;
+            Some((words.terms.join(" "), scores.variants[..scores.corrected].to_vec()))
+        });
+        corrected.collect()
+    };
+    let mut meant = corrections(&search);
+    for (word, meanings) in pages.as_ref().map_or_else(Vec::new, |pages| corrections(&pages.search)) {
+        match meant.iter_mut().find(|(known, _)| *known == word) {
+            // Documents may have another word as close.
+            Some((_, known)) => known.extend(meanings.into_iter().filter(|it| !known.contains(it)).collect::<Vec<_>>()),
+            None => meant.push((word, meanings)),
+        }
+    }
     let undecided = pages.as_ref().is_some_and(|pages| pages.search.undecided.load(Ordering::Relaxed));
     // Documents that have all words are an answer to the whole query.
     let pages_have_all = pages.as_ref().is_some_and(|pages| pages.total > 0 && !pages.some_words);
     // They borrow the search, whose parts are moved out below.
     drop((starts, page_starts));
-    let unread = |documents: &ReadableDocuments<'_>| documents.unread + near.map_or(0, |_| documents.without_vectors);
     Ok(RankedNotes {
         total,
         hits,
@@ -369,7 +380,8 @@ fn search(
         by: near.map_or(RankedBy::Words, |near| near.by),
         no_meaning: None,
         stood_in: None,
-        unread_documents: among.documents.map_or(0, unread),
+        unread_documents: among.documents.map_or(0, |documents| documents.unread),
+        documents_without_meaning: near.and(among.documents).map_or(0, |documents| documents.without_vectors),
     })
 }
 

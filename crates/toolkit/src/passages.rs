@@ -3,8 +3,8 @@
 use lapidary_note::counted;
 use lapidary_operation::{Context, Reason, fence::fenced, quote::one_line};
 use lapidary_vault::{
-    DocumentKind, FoundPage, NoMeaning, NotePiece, PassageSize, RankedBy, RankedNote, RankedPage, RankedQuery,
-    VaultPath, View,
+    DocumentKind, FoundPage, NoMeaning, NotePiece, PassageSize, RankedBy, RankedNote, RankedNotes, RankedPage,
+    RankedQuery, VaultPath, View,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -111,7 +111,7 @@ pub fn find(
     }
     let left = found.total.saturating_sub(shown);
     let why = found.no_meaning.map(why_by_words).or_else(|| found.stood_in.map(stood_in));
-    let said: Vec<String> = why.into_iter().chain(unread_documents(found.unread_documents)).collect();
+    let said: Vec<String> = why.into_iter().chain(waiting_documents(&found)).collect();
     let notice = (!said.is_empty()).then(|| said.join(" "));
     Ok(FoundPassages { passages, total: found.total, left, by: found.by, notice })
 }
@@ -237,10 +237,16 @@ pub fn page_number(page: &FoundPage) -> Option<u32> {
     page.kind.has_pages().then_some(page.number)
 }
 
-/// That documents were not searched.
-pub fn unread_documents(count: usize) -> Option<String> {
-    let is = if count == 1 { "is" } else { "are" };
-    (count > 0).then(|| format!("{} {is} not read yet.", counted(count, "document")))
+/// That documents were not searched, or not by meaning.
+pub fn waiting_documents(found: &RankedNotes) -> Option<String> {
+    let documents = |count: usize, state: &str| {
+        let is = if count == 1 { "is" } else { "are" };
+        (count > 0).then(|| format!("{} {is} not {state} yet.", counted(count, "document")))
+    };
+    let unread = documents(found.unread_documents, "read");
+    let without = documents(found.documents_without_meaning, "found by meaning");
+    let said: Vec<String> = unread.into_iter().chain(without).collect();
+    (!said.is_empty()).then(|| said.join(" "))
 }
 
 /// Why meaning did not count.

@@ -245,6 +245,12 @@ impl DocumentIndexCache {
         let _under_way = source.progress.begin(NOTES_A_DOCUMENT * wanted.len());
         // With nothing to read, the disk need not be asked.
         let remembered = if wanted.is_empty() { HashMap::new() } else { self.store.remembered() };
+        // As long as reading took, so that neither words nor meaning wait for all of the other: scans may take an hour, and
+        // so may the vectors of a transformer.
+        let embed_for = |most: Duration| {
+            let embedding = ElapsedTime::start();
+            self.embed(meaning, files, pace, &|| goes_on() && embedding.elapsed() < most);
+        };
         let mut group = DocumentGroup::default();
         let mut taken = 0;
         let mut late: Vec<&(Arc<FileState>, u64)> = wanted.iter().collect();
@@ -268,14 +274,15 @@ impl DocumentIndexCache {
                 taken += group.put(read);
                 source.progress.step(NOTES_A_DOCUMENT);
                 if group.is_full() {
+                    let took = group.begun.elapsed();
                     self.publish(std::mem::take(&mut group), files, &shown);
+                    embed_for(took);
                 }
             }
             self.publish(std::mem::take(&mut group), files, &shown);
+            embed_for(started.elapsed());
         }
-        if meaning.is_on() {
-            self.embed(meaning, files, pace, &goes_on);
-        }
+        self.embed(meaning, files, pace, &goes_on);
         if go_on() { Ok(()) } else { Err(IndexError::Stopped) }
     }
 
@@ -340,6 +347,9 @@ impl DocumentIndexCache {
 
     /// Makes the vectors that are missing.
     fn embed(&self, meaning: &VectorIndexCache, files: &VisibleFiles, pace: ReadingPace, go_on: GoOn<'_>) {
+        if !meaning.is_on() {
+            return;
+        }
         let before = self.newest.lock().index.clone().unwrap_or_default();
         let model = meaning.model();
         let mut next = DocumentIndex::clone(&before);

@@ -1,7 +1,10 @@
 //! Documents among the notes.
 
 use std::{
-    sync::atomic::{AtomicUsize, Ordering},
+    sync::{
+        atomic::{AtomicUsize, Ordering},
+        mpsc::{Receiver, Sender, channel},
+    },
     time::{Duration, SystemTime},
 };
 
@@ -17,6 +20,8 @@ struct PageReader {
     asked: AtomicUsize,
     begun: Mutex<Vec<String>>,
     reads_pictures: bool,
+    /// What is read the second time says that it is, and waits.
+    second: Mutex<Option<(Sender<()>, Receiver<()>)>>,
 }
 
 impl DocumentReader for PageReader {
@@ -41,6 +46,10 @@ impl DocumentReader for PageReader {
                 std::thread::yield_now();
             }
             return Err(NoDocumentText::Stopped);
+        }
+        if !is_first && let Some((begun, end)) = self.second.lock().take() {
+            begun.send(()).unwrap();
+            end.recv().unwrap();
         }
         let pages: Vec<&str> = text.split('\u{c}').collect();
         let part = |(number, text): (u32, &&str)| DocumentPart { number, label: None, text: (*text).to_owned() };
@@ -124,6 +133,35 @@ fn a_document_that_takes_long_is_read_after_the_others() {
     vault.read(&open());
     assert_eq!(*vault.reader.begun.lock(), ["~slate", "copper", "~slate"]);
     assert_eq!(vault.places(RankedBy::Words, "slate"), ["a.pdf#1"]);
+}
+
+#[test]
+fn meaning_does_not_wait_for_a_document_that_takes_long() {
+    let mice = "Droppings in the attic. Traps with peanut butter worked, poison did not.";
+    let folder = vault(&[("House.txt", mice), ("Scan.pdf", "~slate")]);
+    let ((begun, is_begun), (end, is_ended)) = (channel(), channel());
+    let second = Mutex::new(Some((begun, is_ended)));
+    let reader = PageReader { reads_pictures: true, second, ..PageReader::default() };
+    let vault = reading_with(folder.path(), None, u64::MAX, reader);
+    std::thread::scope(|scope| {
+        scope.spawn(|| vault.read(&open()));
+        is_begun.recv().unwrap();
+        let found = vault.asked(RankedBy::Meaning, &open(), "rodents under the roof", true);
+        assert_eq!((found.unread_documents, found.documents_without_meaning), (1, 0));
+        assert_eq!(found.hits[0].path.as_str(), "House.txt");
+        end.send(()).unwrap();
+    });
+}
+
+#[test]
+fn a_typing_error_that_documents_mend_is_named() {
+    let folder = vault(&[("Roof.md", "Rain.\n"), ("Handbook.pdf", "Copper gutters for roofs.")]);
+    let vault = reading(folder.path(), None, u64::MAX);
+    vault.read(&open());
+    for by in [RankedBy::Words, RankedBy::Hybrid] {
+        let found = vault.asked(by, &open(), "guttrs", true);
+        assert_eq!(found.meant, [("guttrs".to_owned(), vec!["gutters".to_owned()])], "{by:?}");
+    }
 }
 
 #[test]

@@ -138,9 +138,10 @@ fn notice(found: &RankedNotes, by: RankedBy) -> Option<String> {
         let meant = quoted_list(&meant[..meant.len().min(MOST_MEANT)]);
         said.push(format!("No note contains {}; searched for {meant}{more}.", quoted(word)));
     }
-    said.extend(passages::unread_documents(found.unread_documents));
+    said.extend(passages::waiting_documents(found));
     if found.some_words {
-        said.push("No note contains all words; these contain some of them.".to_owned());
+        let or = if found.by == RankedBy::Hybrid { ", or say something similar" } else { "" };
+        said.push(format!("No note contains all words; these contain some of them{or}."));
     }
     (!said.is_empty()).then(|| said.join(" "))
 }
