@@ -19,6 +19,7 @@ pub fn check_words(tool: &str, argument: &str, text: &str, alternatives: &[Strin
     // Each counts, also an empty one.
     let others = alternatives.iter().map(|text| text.len() + 1).sum::<usize>();
     match text.len() {
+        _ if text.trim().is_empty() => Err(Reason::bad_argument(tool, argument, "must not be empty")),
         bytes if bytes > LONGEST_QUERY => too_long(argument, bytes),
         _ if others > LONGEST_QUERY => too_long("alternatives", others),
         _ => Ok(()),

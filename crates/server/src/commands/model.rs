@@ -196,7 +196,14 @@ pub(super) fn status(
         None => vec![TableCell::from(name).name(), TableCell::from("off or unreadable").warning()],
     };
     let rows: Vec<Vec<TableCell>> = vaults.iter().map(row).collect();
-    screen.table(&["vault", "notes with vectors", "waiting", "cut short", "no room"], &rows)?;
+    screen.table(&["vault", "notes kept", "not kept", "too long", "beyond the limit"], &rows)?;
+    // Only what is kept on disk is seen from here, and of a small vault nothing is kept.
+    if vaults.iter().any(|(_, state)| state.as_ref().is_some_and(|state| state.waiting > 0)) {
+        writeln!(
+            screen,
+            "Notes that are not kept get their vectors with the first search of a server, which may have happened."
+        )?;
+    }
     Ok(CommandOutcome::Well)
 }
 

@@ -17,6 +17,8 @@ pub(super) struct Arguments<'a> {
     pub(super) tools: &'a [&'a str],
 }
 
+/// Below the limit of a message.
+const MOST_MESSAGE: usize = 16 << 20;
 /// Names of arguments that are file paths, at any depth of a schema.
 const PATHS: [&str; 9] = ["file", "path", "from", "to", "target", "files", "notes", "directory", "folder"];
 
@@ -54,6 +56,8 @@ impl Arguments<'_> {
                 let name = if self.chance.one_in(5) { self.text("") } else { (*self.chance.pick(&prompts)).to_owned() };
                 let count = if self.chance.one_in(3) { self.size / 10 } else { 2 };
                 let text = self.text("");
+                // JSON may write two bytes for one, and a message beyond the limit of the wire is refused without its id.
+                let count = count.min(MOST_MESSAGE / (2 * text.len() + 16));
                 let arguments: Map<String, Value> =
                     (0..count).map(|at| (at.to_string(), json!(text))).chain([("a".to_owned(), json!(text))]).collect();
                 ("prompts/get", json!({ "name": name, "arguments": arguments }))

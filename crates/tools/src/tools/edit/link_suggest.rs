@@ -100,7 +100,8 @@ impl WriteTool for LinkSuggest {
 
     fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<ToolPlan<Output>, Reason> {
         let editing = FileEdit::begin(Self::DECLARATION.name, context, view, input.file)?;
-        let heading = input.heading.trim();
+        // Models write it as it is in the note.
+        let heading = input.heading.trim().trim_start_matches('#').trim_start();
         if heading.is_empty() || heading.contains('\n') {
             return Err(editing.bad_argument("heading", "must be one line"));
         }
@@ -125,8 +126,14 @@ impl WriteTool for LinkSuggest {
             let end = text.trim_end().len();
             let list: String =
                 close.iter().take(listed).map(|close| format!("- {}\n", writer.in_list(&close.path))).collect();
-            let before = if end == 0 { "" } else { "\n\n" };
-            changes.push((end..text.len(), format!("{before}## {heading}\n\n{list}")));
+            // The list of an earlier call goes on.
+            let is_last = note.headings.last().is_some_and(|last| last.text.trim() == heading);
+            let added = match (is_last, end) {
+                (true, _) => format!("\n{list}"),
+                (false, 0) => format!("## {heading}\n\n{list}"),
+                (false, _) => format!("\n\n## {heading}\n\n{list}"),
+            };
+            changes.push((end..text.len(), added));
         }
         let edited = document.replace_ranges(changes).map_err(|error| editing.refusal(error))?;
         let made = |named: &NamedNote| MadeLink {
@@ -164,9 +171,22 @@ impl WriteTool for LinkSuggest {
         const LOG: &str = "Called Anna Berger about the roof. Roof Plan is done; the roof plan again.\n";
         const LINKED: &str = "Called [[Anna Berger]] about the roof. [[Roof Plan]] is done; the roof plan again.\n";
         const NOTES: &[(&str, &str)] = &[("Log.md", LOG), ("People/Anna Berger.md", ""), ("Roof Plan.md", "")];
-        const HOUSE: &[(&str, &str)] = &[
-            ("Boiler.md", "The heating loses pressure in winter. Bleed the radiators.\n"),
-            ("Stove.md", "A fireplace keeps the house warm when the central heating fails in cold winter weather.\n"),
+        const STOVE: &str = "A fireplace keeps the house warm when the central heating fails in cold winter weather.\n";
+        const HOUSE: &[(&str, &str)] =
+            &[("Boiler.md", "The heating loses pressure in winter. Bleed the radiators.\n"), ("Stove.md", STOVE)];
+        const LISTED: &[(&str, &str)] = &[
+            (
+                "Boiler.md",
+                "The heating loses pressure in winter. Bleed the radiators.\n\n## See also\n\n- the plumber\n",
+            ),
+            ("Stove.md", STOVE),
+        ];
+        const GROWN: &[(&str, &str)] = &[
+            (
+                "Boiler.md",
+                "The heating loses pressure in winter. Bleed the radiators.\n\n## See also\n\n- the plumber\n- [[Stove]]\n",
+            ),
+            ("Stove.md", STOVE),
         ];
         vec![
             Example {
@@ -191,11 +211,15 @@ impl WriteTool for LinkSuggest {
                         "Boiler.md",
                         "The heating loses pressure in winter. Bleed the radiators.\n\n## See also\n\n- [[Stove]]\n",
                     ),
-                    (
-                        "Stove.md",
-                        "A fireplace keeps the house warm when the central heating fails in cold winter weather.\n",
-                    ),
+                    ("Stove.md", STOVE),
                 ],
+            },
+            Example {
+                says: "A list that is there goes on",
+                before: LISTED,
+                input: json!({ "file": "Boiler.md", "related": 1, "heading": "## See also" }),
+                gives: ExampleResult::Including(json!({ "changed": true, "listed": 1 })),
+                after: GROWN,
             },
             Example {
                 says: "Only the plan",

@@ -300,7 +300,9 @@ fn sound(context: &Context<'_>, path: &VaultPath, file: &File) -> Result<Output,
 }
 
 fn drawing(path: &VaultPath, file: &File) -> Result<Output, Reason> {
-    let shown = reading::show(path, file)?;
+    // A reader of text would only send back to here.
+    let broken = |_| Reason::AttachmentUnreadable { path: path.clone(), fault: DecodeFault::Broken };
+    let shown = reading::show(path, file).map_err(broken)?;
     let text = shown.text();
     let mut output = output(path, file, "image/svg+xml".to_owned());
     let end = text.floor_char_boundary(MOST_SVG_BYTES);

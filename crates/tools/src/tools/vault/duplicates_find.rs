@@ -98,7 +98,7 @@ impl ReadTool for DuplicatesFind {
         listed: false,
         idempotent: true,
         paths: &[PathArgument { pointer: "/folder", role: PathRole::List }],
-        reasons: &[ReasonKind::DirectoryMissing],
+        reasons: &[ReasonKind::DirectoryMissing, ReasonKind::PathIsFile],
         words: "find duplicate notes, near-identical notes, copies of a note, same paragraph in several notes, repeated text, dedupe, doppelte Notizen, notes en double, notas duplicadas, 重复笔记, 重複ノート",
     };
     type Input = Input;

@@ -65,7 +65,12 @@ impl ReadTool for SemanticSearch {
         listed: false,
         idempotent: true,
         paths: &[PathArgument { pointer: "/folder", role: PathRole::List }],
-        reasons: &[ReasonKind::DirectoryMissing, ReasonKind::MeaningNotReady, ReasonKind::MeaningOff],
+        reasons: &[
+            ReasonKind::DirectoryMissing,
+            ReasonKind::PathIsFile,
+            ReasonKind::MeaningNotReady,
+            ReasonKind::MeaningOff,
+        ],
         words: "semantic search by meaning, similar passages, find paragraphs about a topic in other words, vector embedding search, search in a folder since a date, Suche nach Bedeutung, recherche sémantique, búsqueda semántica, 语义搜索, 意味で検索",
     };
     const SEARCHES_BY: &[&str] = &["query"];

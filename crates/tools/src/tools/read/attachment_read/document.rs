@@ -87,7 +87,7 @@ pub(super) fn show(
     let room = MOST_TEXT.min(context.budget.reply_bytes().saturating_sub(FACTS_BYTES) / 3);
     let (parts, next) = selected(&document, first, last, wanted.from, room, link.as_deref());
     let mut output = output(path, file, kind.media_type().to_owned());
-    output.notice = notice(&document, parts.is_empty());
+    output.notice = notice(&document, first, parts.is_empty());
     output.document = Some(DocumentFacts {
         unit: kind.part_name(),
         total: document.total,
@@ -100,20 +100,24 @@ pub(super) fn show(
     Ok(output)
 }
 
-fn notice(document: &DocumentText, is_empty: bool) -> Option<String> {
+fn notice(document: &DocumentText, first: u32, is_empty: bool) -> Option<String> {
+    let last_read = document.parts.last().map_or(0, |part| part.number);
+    let unit = document.kind.part_name();
     let said = if !document.has_text() {
         match document.kind {
             DocumentKind::Pdf => {
-                "It has no text: its pages are pictures, as scanners make them. Ask the user for a version with text (OCR), or for a picture of the page."
+                "No text can be read from it: its pages are pictures, as scanners make them, or it is damaged. Ask the user for a version with text (OCR), or for a picture of the page.".to_owned()
             }
-            _ => "It has no text.",
+            _ => "It has no text.".to_owned(),
         }
+    } else if is_empty && document.is_cut && first > last_read {
+        format!("It has more text than is read: {unit} {last_read} is the last that can be shown.")
     } else if is_empty {
-        "There is no text there."
+        "There is no text there.".to_owned()
     } else if document.is_cut {
-        "The end of the document is left out: it has more text than is read."
+        format!("It has more text than is read: what follows in {unit} {last_read} and after it is left out.")
     } else {
-        ""
+        String::new()
     };
     let unread = match document.unread {
         0 => String::new(),
@@ -188,7 +192,10 @@ fn range(pages: &str, total: u32) -> Result<(u32, u32), Reason> {
         Some((first, last)) => (number(first)?, number(last)?),
         None => (number(pages)?, number(pages)?),
     };
-    if first == 0 || first > last.min(total.max(1)) {
+    if first > last {
+        return Err(bad("must have the first page before the last, like `3-5`".into()));
+    }
+    if first == 0 || first > total.max(1) {
         return Err(bad(Prose::ours(format_args!("must be within 1-{}", total.max(1)))));
     }
     Ok((first, last.min(total.max(1))))
@@ -258,6 +265,18 @@ mod tests {
             }
             assert_eq!(seen, [0, 100, 0, 9_000, 70_000, 0, 0, 30, 0], "{room}");
         }
+    }
+
+    #[test]
+    fn what_is_not_shown_is_explained() {
+        let mut document = document(&[(1, 10), (2, 10)], 9);
+        assert_eq!(notice(&document, 1, false), None);
+        assert_eq!(notice(&document, 5, true).unwrap(), "There is no text there.");
+        document.is_cut = true;
+        assert!(notice(&document, 5, true).unwrap().contains("page 2 is the last that can be shown"));
+        assert!(notice(&document, 1, false).unwrap().contains("in page 2 and after it"));
+        let refusal = range("5-3", 9).unwrap_err();
+        assert!(refusal.to_string().contains("the first page before the last"), "{refusal}");
     }
 
     #[test]
