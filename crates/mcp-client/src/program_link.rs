@@ -1,5 +1,6 @@
-//! A server that is a program of this computer, reached over its standard input and output. It runs in its own process group, so
-//! that whatever it starts ends with it.
+//! A server that is a program of this computer, reached over its standard input and output. It runs in its own process group, which
+//! is killed with it, so that what it starts ends too, unless that makes a group of its own. Nothing is left to do so if this process is
+//! killed itself: then the end of its input is all that tells the program, as the system's own ways (PR_SET_PDEATHSIG) need unsafe code.
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -221,7 +222,7 @@ impl ProgramState {
         })
     }
 
-    /// Ends the program with everything that it started, and tells all who wait.
+    /// Ends the program with its group, and tells all who wait.
     fn end(&self, fault: &ServerFault) {
         {
             let mut process = self.process.lock();
@@ -286,7 +287,7 @@ impl ProgramState {
                 (unasked, since) = (0, ElapsedTime::start());
             }
             if unasked > MOST_UNASKED {
-                break ServerFault::TooMuch { limit: MOST_UNASKED };
+                break ServerFault::Flood { limit: MOST_UNASKED, seconds: UNASKED_TIME.as_secs() };
             }
         };
         // One that only ever sent garbage was not a server.

@@ -178,6 +178,11 @@ pub enum ServerFault {
     TooMuch {
         limit: usize,
     },
+    /// It sent more than it may of what no one had asked for.
+    Flood {
+        limit: usize,
+        seconds: u64,
+    },
     /// It answered with an error of the protocol.
     Refused {
         code: i64,

@@ -196,6 +196,9 @@ impl Reason {
 
     /// All hashes that a retry can expect, named as in the file tools.
     pub fn current_hashes(&self) -> Map<String, Value> {
+        if let Self::InStep { reason, .. } = self {
+            return reason.current_hashes();
+        }
         let part = match self {
             Self::StalePart { part, found: Some(found), .. } => Some((*part, *found)),
             _ => None,

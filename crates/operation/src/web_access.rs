@@ -48,6 +48,10 @@ pub enum WebFault {
     NotAnAddress,
     HostNotAllowed {
         host: String,
+        /// If it is not the usual one of the scheme: it is opened with the host.
+        port: Option<u16>,
+        /// By what was written alone: an address of this computer or of a network that only it can reach.
+        is_private: bool,
     },
     /// There is no such host, or it is one of this computer or of a network that only it can reach. Which of these it is
     /// would tell strangers about that network.

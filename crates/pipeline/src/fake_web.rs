@@ -38,7 +38,7 @@ impl WebAccess for FakeWeb {
         let rest = url.strip_prefix("https://").or(url.strip_prefix("http://")).ok_or(WebFault::NotAnAddress)?;
         let (host, path) = rest.split_once('/').unwrap_or((rest, ""));
         if host != "a.example" {
-            return Err(WebFault::HostNotAllowed { host: host.to_owned() });
+            return Err(WebFault::HostNotAllowed { host: host.to_owned(), port: None, is_private: false });
         }
         let page =
             |kind, text: &str| FetchedPage { url: format!("https://a.example/{path}"), kind, text: text.to_owned() };
@@ -56,7 +56,7 @@ impl WebAccess for FakeWeb {
             "https://a.example/tile.gif" | "https://a.example/tile-again.gif" => Ok(picture().into()),
             // Says that it is a picture, and is not.
             "https://a.example/trap.png" => Ok(b"<svg><script>alert(1)</script></svg>".to_vec().into()),
-            _ => Err(WebFault::HostNotAllowed { host: "b.example".to_owned() }),
+            _ => Err(WebFault::HostNotAllowed { host: "b.example".to_owned(), port: None, is_private: false }),
         }
     }
 

@@ -8,5 +8,7 @@ mod document_index_cache;
 mod page_search;
 
 pub(super) use document_index::{ReadableDocuments, part_places};
+#[cfg(test)]
+pub(super) use document_index_cache::ReadingPace;
 pub use document_index_cache::{DocumentIndexCache, DocumentsState, read_aside};
 pub(super) use page_search::{FoundPages, NoteOrder};

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use lapidary_config::{ChosenVault, McpConfig, ServerApproval, ServerConfig, ServerReach};
 use lapidary_mcp_client::{ConfiguredServers, ServerPlace, ServerSettings};
 use lapidary_telemetry::outgoing;
-use lapidary_vault::store::place_within;
+use lapidary_vault::store::is_around;
 use ureq::tls::RootCerts;
 
 /// Marks the programs of other servers: a Lapidary among them reaches none itself, so that one that is configured as a server of
@@ -27,18 +27,19 @@ pub(crate) enum ServersInVault {
     Program { server: String },
 }
 
-/// The servers, none of which is started or asked yet; `None` if there is none to be used.
+/// The servers, none of which is started or asked yet; `None` if there is none to be used. All that reaches one begins here.
 pub(crate) fn configured(
     config: &McpConfig,
     vaults: &[ChosenVault],
     roots: &dyn Fn() -> RootCerts,
 ) -> Result<Option<ConfiguredServers>, ServersInVault> {
-    if config.servers.is_empty() || config.is_nested {
+    // Without vaults no one can say what is in one: `doctor` comes here with what is left of a configuration that was refused,
+    // perhaps for this very reason.
+    if config.servers.is_empty() || config.is_nested || vaults.is_empty() {
         return Ok(None);
     }
     // By their real places: a link outside of the vault may lead into it.
-    let is_in_vault =
-        |path: &Path| vaults.iter().filter_map(ChosenVault::folder).any(|vault| place_within(vault, path).is_some());
+    let is_in_vault = |path: &Path| vaults.iter().filter_map(ChosenVault::folder).any(|vault| is_around(vault, path));
     if let Some(file) = config.file.as_ref().filter(|file| is_in_vault(file)) {
         return Err(ServersInVault::File(file.clone()));
     }

@@ -52,7 +52,7 @@ impl<R: Resolver> Resolver for PublicAddresses<R> {
 }
 
 /// Whether an address is one of the open internet, and of no network that only this computer can reach.
-fn is_public(address: IpAddr) -> bool {
+pub(crate) fn is_public(address: IpAddr) -> bool {
     // An address of version 4 inside one of version 6 is judged as what it reaches.
     match address.to_canonical() {
         IpAddr::V4(address) => is_public_v4(address),

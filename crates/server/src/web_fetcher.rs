@@ -31,7 +31,7 @@ use ureq::{
 use url::{Host, Url};
 
 use self::{kept_answers::KeptAnswers, page_bytes::PageBytes};
-use crate::public_addresses::{NoPublicAddress, PublicAddresses};
+use crate::public_addresses::{NoPublicAddress, PublicAddresses, is_public};
 
 const MOST_REDIRECTS: usize = 5;
 /// Slow hosts must not take all places of other calls.
@@ -98,16 +98,23 @@ impl WebFetcher {
         else {
             return Err(WebFault::NotAnAddress);
         };
-        // As it is compared: an IPv6 address without its brackets.
-        let host = match host {
-            Host::Domain(name) => name.to_owned(),
-            Host::Ipv4(address) => address.to_string(),
-            Host::Ipv6(address) => address.to_string(),
+        // As it is compared: an IPv6 address without its brackets. No name is looked up for a refusal: that would tell of the owner's
+        // own network.
+        let (host, is_private) = match host {
+            Host::Domain(name) => {
+                let last = name.trim_end_matches('.').rsplit('.').next().unwrap_or_default();
+                (name.to_owned(), last == "localhost")
+            }
+            Host::Ipv4(address) => (address.to_string(), !is_public(address.into())),
+            Host::Ipv6(address) => (address.to_string(), !is_public(address.into())),
         };
         let mut patterns = self.settings.hosts.iter().chain(&self.settings.private_hosts);
         match patterns.any(|pattern| pattern.matches(&host, port)) {
             true => Ok(host),
-            false => Err(WebFault::HostNotAllowed { host }),
+            false => {
+                let port = (!matches!(port, 80 | 443)).then_some(port);
+                Err(WebFault::HostNotAllowed { host, port, is_private })
+            }
         }
     }
 

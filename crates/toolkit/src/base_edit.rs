@@ -1,5 +1,7 @@
 //! Bases that are made and changed: what callers name of them, and the edits of their YAML.
 
+use std::collections::BTreeSet;
+
 use lapidary_bases::{BaseFile, BaseProblem};
 use lapidary_note::{
     EditError, NodeContent, PropertyEdit, PropertyError, PropertyPath, YamlValue, block_yaml, edit_yaml, read_yaml,
@@ -163,7 +165,9 @@ pub fn view_renaming(tool: &str, old: &str, new: &str, before: &YamlValue) -> Re
 /// What goes, the later views before the earlier ones, whose places would change otherwise.
 pub fn removals(tool: &str, given: &[String], before: &YamlValue) -> Result<Vec<BaseStep>, Reason> {
     let mut steps = Vec::new();
-    for given in given {
+    // A view that is named twice would take the next one along, which has its place by then.
+    let named: BTreeSet<&String> = given.iter().collect();
+    for given in named {
         let view = given.strip_prefix("views.").and_then(|name| view_place(before, name));
         steps.extend(removal(tool, given, before)?.map(|step| (view, step)));
     }

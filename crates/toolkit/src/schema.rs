@@ -139,7 +139,8 @@ impl PropertyRule {
         }
         let single = std::slice::from_ref(value);
         let items = if let Value::List(items) = value { &items[..] } else { single };
-        let is_allowed = |item: &&Value| self.values.iter().any(|allowed| *allowed == shown(item));
+        // Whole: only what is shown of a value is cut.
+        let is_allowed = |item: &&Value| self.values.contains(&whole_text(item));
         let other = items.iter().find(|item| !self.values.is_empty() && !is_allowed(item))?;
         Some(ShapeProblem::NotAllowed { property, allowed: self.values.clone(), found: Some(shown(other)) })
     }
@@ -167,10 +168,19 @@ fn in_a_sentence(kind: PropertyKind) -> &'static str {
 /// How much of a value is shown.
 const SHOWN_OF_VALUE: usize = 80;
 
-/// A value as people write it.
+/// A value as people write it, as far as it is shown.
 pub(crate) fn shown(value: &Value) -> String {
+    let whole = whole_text(value);
+    match whole.char_indices().nth(SHOWN_OF_VALUE) {
+        Some((end, _)) => format!("{}…", &whole[..end]),
+        None => whole,
+    }
+}
+
+/// A value as people write it.
+pub(crate) fn whole_text(value: &Value) -> String {
     use lapidary_query::Number;
-    let whole = match value {
+    match value {
         Value::Null => String::new(),
         Value::Boolean(value) => value.to_string(),
         Value::Number(Number::Integer(number)) => number.to_string(),
@@ -180,10 +190,6 @@ pub(crate) fn shown(value: &Value) -> String {
         Value::Object(_) => "{…}".to_owned(),
         // Properties are read as YAML has them, without these.
         Value::Date(_) | Value::Duration(_) | Value::Link(_) => "…".to_owned(),
-    };
-    match whole.char_indices().nth(SHOWN_OF_VALUE) {
-        Some((end, _)) => format!("{}…", &whole[..end]),
-        None => whole,
     }
 }
 

@@ -172,11 +172,8 @@ fn notes(context: &Context<'_>, view: &View, folder: VaultPath) -> Result<Vec<Va
 /// The prompt in a note, if it is one.
 fn prompt_in(vault: &str, path: &VaultPath, text: &str, source: PromptSource) -> Option<ListedPrompt> {
     let note = Note::parse(text);
-    let mut description = note.property(&["description"]).and_then(described);
     let is_skill = source == PromptSource::Skills;
-    if is_skill {
-        description = description.or_else(|| first_line(body_of(text)));
-    } else {
+    if !is_skill {
         // Without the tag it is an ordinary note, which the owner does not offer.
         note.property_tags().iter().find(|tag| tag.name.eq_ignore_ascii_case(TAG))?;
     }
@@ -197,13 +194,23 @@ fn prompt_in(vault: &str, path: &VaultPath, text: &str, source: PromptSource) ->
     // A playbook may have its own folder, with other files that it needs.
     let name = name.strip_suffix("/SKILL").filter(|_| is_skill).unwrap_or(name);
     let title = name.rsplit('/').next().unwrap_or(name).to_owned();
+    let mut description = note.property(&["description"]).and_then(described);
+    if is_skill {
+        description = description.or_else(|| first_line(body_of(text), &title));
+    }
     let (name, vault) = (format!("{vault}/{name}"), vault.to_owned());
     Some(ListedPrompt { name, vault, title, description, arguments, is_skill, path: path.clone() })
 }
 
-/// What a note without a description begins with.
-pub(crate) fn first_line(text: &str) -> Option<String> {
-    let line = text.lines().map(|line| line.trim_start_matches('#').trim()).find(|line| !line.is_empty())?;
+/// What a note without a description begins with, apart from its title, which is said anyway.
+pub(crate) fn first_line(text: &str, title: &str) -> Option<String> {
+    // `Weekly-review` and `Weekly review` say the same.
+    let words =
+        |text: &str| text.to_lowercase().split(|c: char| !c.is_alphanumeric()).map(str::to_owned).collect::<String>();
+    let title = words(title);
+    let mut lines = text.lines().map(|line| line.trim_start_matches('#').trim()).filter(|line| !line.is_empty());
+    let first = lines.next()?;
+    let line = if words(first) == title { lines.next().unwrap_or(first) } else { first };
     Some(line.chars().take(200).collect())
 }
 

@@ -45,6 +45,22 @@ pub(super) fn recipe_arguments(
     }
 }
 
+/// The schema of the tool that calls other servers does not have the arguments of their tools.
+pub(super) fn server_arguments(
+    server: Quoted<'_>,
+    tool: Quoted<'_>,
+    problems: &[&ArgumentProblem],
+    offered: &OfferedTools<'_>,
+) -> String {
+    match problems.iter().find_map(|problem| problem.nearest.as_ref()) {
+        Some(nearest) => format!("Did you mean {}?", quoted(nearest)),
+        None if offered.has("mcp_tools") => {
+            format!("`mcp_tools` with `server` {server} and `tool` {tool} shows its arguments.")
+        }
+        None => "Ask the user what to send.".to_owned(),
+    }
+}
+
 pub(super) fn tool_off(off: &OffReason) -> String {
     let hint = match off {
         OffReason::ReadOnly => "Only reading is possible. Tell the user what you would have changed.",

@@ -13,7 +13,9 @@ pub(super) fn kind(fault: &ServerFault) -> ReasonKind {
         ServerFault::Unknown { .. } => ReasonKind::ServerUnknown,
         ServerFault::NoSuchTool { .. } => ReasonKind::ServerToolUnknown,
         ServerFault::TimedOut => ReasonKind::ServerTimeout,
-        ServerFault::NotMcp | ServerFault::TooMuch { .. } | ServerFault::Refused { .. } => ReasonKind::ServerFaulty,
+        ServerFault::NotMcp | ServerFault::TooMuch { .. } | ServerFault::Flood { .. } | ServerFault::Refused { .. } => {
+            ReasonKind::ServerFaulty
+        }
         ServerFault::NotStarted
         | ServerFault::Ended
         | ServerFault::Resting { .. }
@@ -38,6 +40,11 @@ pub(super) fn message(server: Quoted<'_>, fault: &ServerFault) -> String {
         }
         ServerFault::NotMcp => format!("What the server {server} sends is not MCP."),
         ServerFault::TooMuch { limit } => format!("The server {server} sent more than {limit} bytes."),
+        ServerFault::Flood { limit, seconds } => {
+            format!(
+                "The server {server} was ended: in {seconds} s it sent more than {limit} bytes that were not asked for."
+            )
+        }
         ServerFault::Refused { code } => format!("The server {server} answered with the protocol error {code}."),
         ServerFault::TimedOut => format!("The server {server} did not answer in time."),
         ServerFault::TakenBack => format!("The call of the server {server} was taken back."),
@@ -55,7 +62,7 @@ pub(super) fn data(server: &str, fault: &ServerFault, may_have_acted: bool) -> V
     match fault {
         ServerFault::Unknown { known } => data["known"] = json!(known),
         ServerFault::NoSuchTool { nearest } => data["nearest"] = json!((!nearest.is_empty()).then_some(nearest)),
-        ServerFault::TooMuch { limit } => data["limit"] = json!(limit),
+        ServerFault::TooMuch { limit } | ServerFault::Flood { limit, .. } => data["limit"] = json!(limit),
         ServerFault::Refused { code } => data["code"] = json!(code),
         ServerFault::Status { status } => data["status"] = json!(status),
         ServerFault::Resting { .. } | ServerFault::Busy => data["retryable"] = json!(true),
@@ -95,6 +102,11 @@ pub(super) fn hint(
         | ServerFault::Refused { .. } => "Tell the user; the owner finds out more with `lapidary doctor`.".to_owned(),
         ServerFault::TooMuch { .. } => {
             "Ask for less, or tell the user: the owner can raise `max_reply_bytes` of the server.".to_owned()
+        }
+        // No setting allows more.
+        ServerFault::Flood { .. } => {
+            "Try again later: it is started anew. If that fails, too, tell the user that the server sends too many messages."
+                .to_owned()
         }
         ServerFault::Ended | ServerFault::Resting { .. } | ServerFault::TimedOut | ServerFault::Unreachable => {
             "Try again later. If that fails, too, tell the user; the owner finds out more with `lapidary doctor`."

@@ -181,6 +181,18 @@ reasons! { |offered|
         data: json!({ "recipe": recipe, "problems": problems.iter().map(words::problem).collect::<Vec<_>>() }),
         hint: advice::recipe_arguments(recipe, &problems, offered),
     }
+    /// Arguments that do not fit the schema of a tool of another server.
+    ServerArguments { server: String, tool: String, problems: Vec<ArgumentProblem> } => {
+        kinds: [],
+        kind: ReasonKind::InvalidArguments,
+        message: words::summary(&problems),
+        data: json!({
+            "server": server,
+            "tool": tool,
+            "problems": problems.iter().map(words::problem).collect::<Vec<_>>(),
+        }),
+        hint: advice::server_arguments(server, tool, &problems, offered),
+    }
     /// It is there, and the owner has not approved it as it is.
     RecipeDisabled { name: RecipeName } => {
         kinds: [RecipeDisabled("recipe_disabled", -32005, "PERMISSION_DENIED", "The owner has not approved the recipe as it is now: it came from elsewhere, or was changed. Nothing was changed.")],

@@ -23,13 +23,21 @@ pub(super) fn kind(fault: &WebFault) -> ReasonKind {
     }
 }
 
+/// A host as the owner writes it in a list.
+fn entry(host: &str, port: Option<u16>) -> String {
+    let host = if host.contains(':') { format!("[{host}]") } else { host.to_owned() };
+    port.map_or(host.clone(), |port| format!("{host}:{port}"))
+}
+
 pub(super) fn message(fault: &WebFault) -> String {
     match fault {
         WebFault::NotAnAddress => {
             "Invalid arguments: `url` must be an address like `https://example.org/page`, without a user name."
                 .to_owned()
         }
-        WebFault::HostNotAllowed { host } => format!("The owner has not opened {} to this server.", quoted(host)),
+        WebFault::HostNotAllowed { host, port, .. } => {
+            format!("The owner has not opened {} to this server.", quoted(&entry(host, *port)))
+        }
         // Does not tell whether the owner's network has such a host.
         WebFault::NoPublicHost { host } => format!("There is no public host {}.", quoted(host)),
         WebFault::Unreachable => "The host does not answer, or not as it should.".to_owned(),
@@ -52,7 +60,7 @@ pub(super) fn message(fault: &WebFault) -> String {
 
 pub(super) fn data(fault: &WebFault) -> Value {
     match fault {
-        WebFault::HostNotAllowed { host } | WebFault::NoPublicHost { host } => json!({ "host": host }),
+        WebFault::HostNotAllowed { host, .. } | WebFault::NoPublicHost { host } => json!({ "host": host }),
         WebFault::Status { status } => json!({ "status": status }),
         WebFault::TooLarge { limit } => json!({ "limit": limit }),
         WebFault::Unreachable | WebFault::TimedOut | WebFault::Busy => json!({ "retryable": true }),
@@ -69,11 +77,14 @@ pub(super) fn data(fault: &WebFault) -> Value {
 pub(super) fn hint(fault: &WebFault, offered: &OfferedTools<'_>) -> String {
     match fault {
         WebFault::NotAnAddress => "Send the whole address, with http:// or https://.".to_owned(),
-        WebFault::HostNotAllowed { .. } => {
-            "Tell the user which page you wanted. The owner can add the host to `web.hosts`.".to_owned()
+        WebFault::HostNotAllowed { host, port, is_private } => {
+            let list = if *is_private { "web.private_hosts" } else { "web.hosts" };
+            let entry = entry(host, *port);
+            format!("Tell the user which page you wanted. The owner can add {} to `{list}`.", quoted(&entry))
         }
         WebFault::NoPublicHost { .. } => {
-            "Check the address with the user. The owner can open a host of their own network with `web.private_hosts`."
+            "Check the address with the user. The owner can open a host of their own network with `web.private_hosts`, with its port if \
+             that is not 80 or 443."
                 .to_owned()
         }
         WebFault::Status { .. } | WebFault::TooManyRedirects | WebFault::Downgraded | WebFault::Misdirected => {

@@ -551,3 +551,50 @@ fn hints_name_what_the_called_tool_takes() {
     let unknown = server.refused("canvas_read", json!({ "path": "Roof.md" })).to_string();
     assert!(!unknown.contains("Roof.canvas"), "{unknown}");
 }
+
+#[test]
+fn what_is_named_twice_is_removed_once() {
+    let server = TestServer::new(&[
+        ("x.base", "views:\n  - type: table\n    name: A\n  - type: table\n    name: B\n"),
+        ("a.md", "---\na: [1, 2, 3]\nb: [4, 5, 6]\nc: [[7], [8], [9, 10]]\n---\n"),
+    ]);
+    server.done("base_update", json!({ "file": "x.base", "remove": ["views.A", "views.A"] }));
+    assert_eq!(server.text("x.base"), "views:\n  - type: table\n    name: B\n");
+    let hash = server.done("frontmatter_get", json!({ "file": "a.md" }))["frontmatterHash"].clone();
+    let remove = ["a.0", "b.0", "a.0", "c.0", "c.2.0", "b.2"];
+    server.done("frontmatter_update", json!({ "file": "a.md", "remove": remove, "expected_frontmatter_hash": hash }));
+    let left = server.done("frontmatter_get", json!({ "file": "a.md" }))["data"].clone();
+    assert_eq!(left, json!({ "a": [2, 3], "b": [5], "c": [[8], [10]] }));
+}
+
+#[test]
+fn the_least_number_is_a_number_like_any_other() {
+    let server = TestServer::new(&[]);
+    let far = json!([{ "id": "a", "label": "A", "x": i64::MIN, "y": 0 }]);
+    let refused = server.refused("drawing_create", json!({ "path": "a.excalidraw.md", "elements": far }));
+    assert_eq!(refused.kind(), ReasonKind::InvalidArguments);
+    let rows = json!([{ "n": i64::MIN }]);
+    let made = server.done("document_create", json!({ "path": "a.xlsx", "rows": rows, "dryRun": true }));
+    assert_eq!(made["sheets"][0]["rows"], 1, "{made}");
+}
+
+#[test]
+fn a_file_that_makes_way_takes_no_name_that_differs_in_case_alone() {
+    let server = TestServer::new(&[("a.md", "a\n"), ("b.md", "b\n"), ("A (1).md", "other\n")]);
+    let moved = server.done("file_move", json!({ "from": "b.md", "to": "a.md", "on_conflict": "rename" }));
+    assert_eq!(moved["to"], "a (2).md", "{moved}");
+    assert_eq!(server.text("A (1).md"), "other\n");
+}
+
+#[test]
+fn a_base_that_names_a_tag_in_any_way_is_told() {
+    let server = TestServer::new(&[
+        ("a.md", "#gem\n"),
+        ("List.base", "filters: file.tags.contains(\"gem\")\n"),
+        ("Property.base", "filters: note.tags.contains('#gem/red')\n"),
+        ("Other.base", "filters: file.name == \"gem\"\n"),
+    ]);
+    let renamed = server.done("tag_rename", json!({ "from": "gem", "to": "stone" }));
+    let left: Vec<&str> = renamed["left"].as_array().unwrap().iter().map(|it| it["file"].as_str().unwrap()).collect();
+    assert_eq!(left, ["List.base", "Property.base"], "{renamed}");
+}

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use lapidary_tools::{
-    BlockKind, ContentBlock, Effect, FailedCall, ProfileRules, ReasonKind, ServerFault, ServerReply, ToolGroup,
+    BlockKind, ContentBlock, Effect, FailedCall, OfferedTools, ProfileRules, ReasonKind, ServerFault, ServerReply,
+    ToolGroup,
 };
 use serde_json::{Value, json};
 
@@ -74,6 +75,17 @@ fn a_reply_is_not_shown_twice() {
     assert_eq!((done.get("text"), &done["structured"], &done["failed"]), (None, &structured, &json!(true)));
     *garden.reply.lock().unwrap() = reply("Twelve.");
     assert_eq!(server.done("mcp_call", count())["text"], "Twelve.");
+}
+
+#[test]
+fn wrong_arguments_of_a_foreign_tool_lead_to_its_own_schema() {
+    let (server, _) = with_garden(TestSetup::default());
+    let reason = server.refused("mcp_call", json!({ "server": "garden", "tool": "plant_count", "arguments": {} }));
+    assert_eq!(reason.kind(), ReasonKind::InvalidArguments);
+    let hint = reason.hint(&OfferedTools::of(&server.executor.grant().profile.catalogue));
+    assert_eq!(hint, "`mcp_tools` with `server` `garden` and `tool` `plant_count` shows its arguments.");
+    let shown = server.done("mcp_tools", json!({ "server": "garden", "tool": "plant_count" }));
+    assert_eq!(shown["tool"]["inputSchema"]["required"], json!(["bed"]), "{shown}");
 }
 
 #[test]

@@ -119,6 +119,15 @@ impl DocumentIndex {
         added: Vec<(KnownDocument, Option<Arc<DocumentText>>)>,
     ) -> Option<Self> {
         let mut next = self.clone();
+        for (known, _) in &added {
+            let id = known.state.id;
+            // Those of another text would find the document by what it no longer says, at places that are now other words. Without
+            // a known text they are those that were kept on disk.
+            let is_other = next.known.get(&id).is_some_and(|before| before.key() != known.key());
+            if is_other || !next.vectors.has(&known.state) {
+                next.vectors.drop_file(id);
+            }
+        }
         for id in removed.iter().chain(added.iter().map(|(known, _)| &known.state.id)) {
             if let Some(before) = next.known.remove(id) {
                 next.bytes = next.bytes.saturating_sub(before.bytes());

@@ -12,7 +12,7 @@ use lapidary_store::posix::DocumentCache;
 use parking_lot::Mutex;
 
 use super::*;
-use crate::documents::{DocumentIndexCache, DocumentsState};
+use crate::documents::{DocumentIndexCache, DocumentsState, ReadingPace};
 
 /// Pages are between form feeds; a file that starts with `!` is broken, and one that starts with `~` is only read the second time.
 #[derive(Default)]
@@ -345,6 +345,25 @@ fn a_page_is_found_by_what_it_says_and_its_pieces_have_pages() {
                 .all(|hit| { hit.page.as_ref().is_some_and(|page| page.number == 3) })
         );
     }
+}
+
+#[test]
+fn a_changed_document_is_not_found_by_what_it_meant() {
+    let folder = vault(&[("House.pdf", "Droppings in the attic. Traps with peanut butter worked, poison did not.")]);
+    let vault = reading(folder.path(), None, u64::MAX);
+    vault.read(&open());
+    let rodents = || vault.asked(RankedBy::Meaning, &open(), "rodents under the roof", true);
+    assert_eq!(rodents().hits.len(), 1);
+    put(folder.path(), "House.pdf", "The salary arrives at the end of the month, with a slip.");
+    // Its words are there before its vectors are.
+    let files = index_cache::to_rank(&vault.searched, &open(), &|| true).unwrap();
+    let pace = ReadingPace { at_most: None, gives_way: false };
+    let off = VectorIndexCache::new(None, 0);
+    vault.searched.search.documents().read(&off, &files, pace, &|| true).unwrap();
+    assert_eq!(vault.places(RankedBy::Words, "salary"), ["House.pdf#1"]);
+    assert_eq!(rodents().hits.len(), 0, "{:?}", rodents().hits);
+    vault.read(&open());
+    assert_eq!(vault.places(RankedBy::Meaning, "wages"), ["House.pdf#1"]);
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::{
 
 use lapidary_clients::{CLIENTS, ClientSpec, shown_change};
 use lapidary_tools::{SERVER_SKILL, quote::visible, server_skill, skill_origin};
-use lapidary_vault::store::SettingsFile;
+use lapidary_vault::store::{SettingsFile, is_there};
 use serde_json::json;
 
 use super::{
@@ -247,7 +247,10 @@ fn list(
 ) -> Result<CommandOutcome, CommandFailure> {
     let setup = ClientSetup::new(surroundings)?;
     let mut found = Vec::new();
-    for SkillPlace { title, path } in places(&setup, &[], None, |client| setup.is_installed(client))? {
+    // A program that has not run yet can have it already, if it was named.
+    let has_it = |client: &ClientSpec| setup.skill_file(client).is_some_and(|path| is_there(&path));
+    for SkillPlace { title, path } in places(&setup, &[], None, |client| setup.is_installed(client) || has_it(client))?
+    {
         let text = SettingsFile::new(&path).and_then(|file| file.read());
         let text = text.map_err(|error| CommandFailure::Misconfigured(format!("{}: {error}", path.display())))?;
         let version = text.as_deref().and_then(skill_origin).map(|origin| origin.version);

@@ -7,6 +7,7 @@ use std::{
 };
 
 use lapidary_config::HostPattern;
+use lapidary_tools::{Catalogue, OfferedTools, ProfileRules, Reason};
 use ureq::{
     config::Config,
     http::Uri,
@@ -136,6 +137,35 @@ fn only_hosts_that_the_owner_opened_are_asked() {
 }
 
 #[test]
+fn a_refusal_names_the_list_and_the_entry_that_would_open_the_address() {
+    let host = PageHost::with_pages(&[("/", PAGE)]);
+    let selection = lapidary_tools::ToolSelection::default();
+    let all = Catalogue::new(lapidary_tools::TOOL_SET, &selection, &ProfileRules::curator(), &[]).unwrap();
+    for (url, entry, list) in [
+        ("http://127.0.0.1/", "127.0.0.1", "web.private_hosts"),
+        ("http://127.0.0.1:8080/", "127.0.0.1:8080", "web.private_hosts"),
+        ("http://[::1]:8080/", "[::1]:8080", "web.private_hosts"),
+        ("http://localhost:8080/", "localhost:8080", "web.private_hosts"),
+        ("http://192.168.1.1/", "192.168.1.1", "web.private_hosts"),
+        ("http://b.example:8080/", "b.example:8080", "web.hosts"),
+        ("https://b.example/", "b.example", "web.hosts"),
+    ] {
+        let Err(fault @ WebFault::HostNotAllowed { .. }) = host.fetcher("", "", |_| ()).fetch(url, LONG) else {
+            panic!("{url}");
+        };
+        let hint = Reason::WebFailed { fault }.hint(&OfferedTools::of(&all));
+        assert!(hint.contains(&format!("`{entry}` to `{list}`")), "{url}: {hint}");
+        // Whoever follows it is not refused for the same reason again.
+        let (hosts, private) = if list == "web.hosts" { (entry, "") } else { ("", entry) };
+        let again = host.fetcher(hosts, private, |_| ()).fetch(url, LONG);
+        assert!(!matches!(again, Err(WebFault::HostNotAllowed { .. })), "{url}: {again:?}");
+    }
+    // With `any`, a port has to be opened all the same.
+    let any = host.fetcher("any", "", |_| ()).fetch("http://127.0.0.1:8080/", LONG);
+    assert!(matches!(any, Err(WebFault::HostNotAllowed { port: Some(8080), is_private: true, .. })), "{any:?}");
+}
+
+#[test]
 fn no_name_leads_to_a_private_address_also_not_after_a_redirect() {
     let host = PageHost::with_pages(&[
         ("/in", "HTTP/1.1 302 Found\r\nLocation: http://rebound.example/\r\nContent-Length: 0\r\n\r\n"),
@@ -155,7 +185,7 @@ fn no_name_leads_to_a_private_address_also_not_after_a_redirect() {
     let refused = WebFault::NoPublicHost { host: "169.254.169.254".into() };
     assert_eq!(first.fetch("http://a.example/meta", LONG), Err(refused));
     let narrow = host.fetcher("", "a.example", |_| ());
-    let refused = WebFault::HostNotAllowed { host: "rebound.example".into() };
+    let refused = WebFault::HostNotAllowed { host: "rebound.example".into(), port: None, is_private: false };
     assert_eq!(narrow.fetch("http://a.example/in", LONG), Err(refused));
     // A public address beside a private one makes it no better.
     let settings = WebConfig { hosts: vec![HostPattern::Any], timeout: LONG, ..WebConfig::default() };

@@ -387,6 +387,43 @@ fn programs_with_a_folder_of_skills_get_ours_once_and_uninstall_leaves_no_trace(
 }
 
 #[test]
+fn a_program_that_was_named_is_listed_before_it_has_run() {
+    let home = ClientHome::new();
+    home.well(&["skill", "install", "claude-code", "cursor", "--yes", "--vault", "Notes"]);
+    let listed = home.well(&["skill", "list"]);
+    assert!(listed.contains("Claude Code") && listed.contains("Cursor"), "{listed}");
+}
+
+#[test]
+#[cfg(unix)]
+fn uninstall_leaves_what_the_owner_linked() {
+    use std::os::unix::fs::symlink;
+    let home = ClientHome::new();
+    let install = ["skill", "install", "--dir", "skills", "--yes", "--vault", "Notes"];
+    let uninstall = ["skill", "uninstall", "--dir", "skills", "--yes"];
+    for folder in ["own", "skills"] {
+        std::fs::create_dir(home.path(folder)).unwrap();
+    }
+    symlink(home.path("own"), home.path("skills/lapidary")).unwrap();
+    for _ in 0..2 {
+        home.well(&install);
+        assert!(home.path("own/SKILL.md").exists());
+        home.well(&uninstall);
+        assert!(home.path("own").is_dir() && !home.path("own/SKILL.md").exists());
+        assert!(home.path("skills/lapidary").is_symlink());
+    }
+    // A linked file: what it leads to was there before.
+    std::fs::remove_file(home.path("skills/lapidary")).unwrap();
+    std::fs::create_dir(home.path("skills/lapidary")).unwrap();
+    home.write("own/kept.md", "mine\n");
+    symlink(home.path("own/kept.md"), home.path("skills/lapidary/SKILL.md")).unwrap();
+    home.well(&["skill", "install", "--dir", "skills", "--yes", "--force", "--vault", "Notes"]);
+    let refused = home.run(&uninstall);
+    assert!(!refused.status.success() && complaint(&refused).contains("it is a link"), "{}", complaint(&refused));
+    assert!(home.path("own/kept.md").exists() && home.path("skills/lapidary/SKILL.md").is_symlink());
+}
+
+#[test]
 fn a_skill_follows_the_settings_and_keeps_what_the_user_wrote() {
     let home = ClientHome::with_clients();
     let file = ".cursor/skills/lapidary/SKILL.md";

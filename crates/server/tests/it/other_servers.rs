@@ -132,12 +132,15 @@ fn no_answer_has_anything_of_the_configuration() {
 
 #[test]
 fn a_vault_does_not_start_programs() {
-    let vault = Vault::new(&[(
-        "lapidary.toml",
-        b"[mcp.servers.evil]\ncommand = \"/bin/sh\"\nargs = [\"-c\", \"touch ../started\"]\n",
-    )]);
+    let vault = Vault::new(&[]);
     let started = vault.path().parent().unwrap().join("started");
     let inside = vault.path().join("lapidary.toml");
+    // Whole, as programs start in the root folder.
+    let server = format!(
+        "[mcp.servers.evil]\ncommand = \"/bin/sh\"\nargs = [\"-c\", \"touch {}\"]\n",
+        started.display().to_string().replace('\\', "/")
+    );
+    std::fs::write(&inside, server).unwrap();
     let link = vault.path().parent().unwrap().join("linked.toml");
     #[cfg(unix)]
     std::os::unix::fs::symlink(&inside, &link).unwrap();
@@ -145,7 +148,15 @@ fn a_vault_does_not_start_programs() {
         let output = vault.run(&["--config", file.to_str().unwrap(), "call", "mcp_tools", "{\"server\":\"evil\"}"]);
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(output.status.code() == Some(2) && said.contains("is in a vault"), "{said}");
+        // Which looks at what is left of a configuration that is refused.
+        let output = vault.run(&["--config", file.to_str().unwrap(), "doctor"]);
+        assert!(String::from_utf8_lossy(&output.stdout).contains("is in a vault"), "{output:?}");
+        assert!(!started.exists(), "{} has started a program", file.display());
     }
+    // Nor if the vault cannot be told from the rest of the configuration.
+    let output =
+        vault.command().args(["--vault", "/nowhere/at/all", "--config"]).arg(&inside).arg("doctor").output().unwrap();
+    assert!(String::from_utf8_lossy(&output.stdout).contains("they were not asked"), "{output:?}");
     // Nor is it looked for where a client happens to start us.
     let output = vault
         .command()

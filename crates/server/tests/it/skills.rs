@@ -50,6 +50,8 @@ fn with_several_vaults_the_answer_names_the_vault_of_a_playbook_and_the_call() {
     assert!(text.contains("`Skills/Weekly review.md` in the vault `Notes`"), "{text}");
     let found = server.done("find_tool", json!({ "query": "file_read", "limit": 1 }));
     assert_eq!(found["matches"][0]["example"]["vault"], "Notes", "{found}");
+    let arguments = found["matches"][0]["arguments"].as_str().unwrap();
+    assert_eq!(arguments.matches("vault: ").count(), 1, "{arguments}");
 }
 
 #[test]
@@ -65,6 +67,21 @@ fn prompt_names_are_unique() {
     let listed = server.request("prompts/list", json!({}))["result"]["prompts"].clone();
     let names: Vec<&str> = listed.as_array().unwrap().iter().map(|prompt| prompt["name"].as_str().unwrap()).collect();
     assert_eq!(names, ["Notes/Skills/x", "Notes/Skills/y"]);
+}
+
+#[test]
+fn a_title_that_is_repeated_is_no_description() {
+    let vault = Vault::new(&[
+        ("Skills/Weekly review.md", b"# Weekly review\n\nLook back at the week.\n"),
+        ("Skills/Alone.md", b"# Alone\n"),
+    ]);
+    let mut server = vault.serve_with(&[], &IN_SKILLS).open(Era::Modern);
+    let listed = skills(&mut server);
+    let described: Vec<&str> =
+        listed.iter().skip(1).map(|skill| skill["frontmatter"]["description"].as_str().unwrap()).collect();
+    assert_eq!(described, ["Alone", "Look back at the week."]);
+    let prompts = server.request("prompts/list", json!({}))["result"]["prompts"].clone();
+    assert_eq!(prompts[1]["description"], "Look back at the week.");
 }
 
 #[test]

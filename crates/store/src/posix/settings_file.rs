@@ -18,6 +18,8 @@ const COPY_MARK: &str = ".lapidary-";
 /// A settings file of another program, which may be missing.
 #[derive(Debug)]
 pub struct SettingsFile {
+    /// As it was asked for.
+    written: PathBuf,
     /// Where the file really is: links on the way are the owner's and stay.
     real: PathBuf,
 }
@@ -25,11 +27,11 @@ pub struct SettingsFile {
 impl SettingsFile {
     pub fn new(path: &Path) -> io::Result<Self> {
         match fs::canonicalize(path) {
-            Ok(real) => Ok(Self { real }),
+            Ok(real) => Ok(Self { written: path.to_owned(), real }),
             Err(error) if error.kind() == io::ErrorKind::NotFound => match fs::symlink_metadata(path) {
                 // Its target may be on a disk that is not there now; a file in place of the link would hide it.
                 Ok(_) => Err(io::Error::new(io::ErrorKind::NotFound, "it is a link that leads nowhere")),
-                Err(_) => Ok(Self { real: path.to_owned() }),
+                Err(_) => Ok(Self { written: path.to_owned(), real: path.to_owned() }),
             },
             Err(error) => Err(error),
         }
@@ -91,9 +93,20 @@ impl SettingsFile {
         fs::remove_file(&self.real)
     }
 
-    /// The same, and its folder if nothing else is in it.
+    /// The same, and its folder if nothing else is in it. A folder that is reached through a link stays: the owner made it.
     pub fn remove_with_folder(&self, read: &str) -> io::Result<()> {
+        // What it leads to was there before, and without it the link would lead nowhere.
+        if fs::symlink_metadata(&self.written)?.is_symlink() {
+            let target = self.real.display();
+            return Err(io::Error::other(format!(
+                "it is a link to {target}; remove the link, and the file if you want"
+            )));
+        }
         self.remove(read)?;
+        let is_linked = |folder: &Path| fs::symlink_metadata(folder).map(|found| found.is_symlink());
+        if self.written.parent().is_some_and(|folder| is_linked(folder).unwrap_or(true)) {
+            return Ok(());
+        }
         match self.real.parent().map(fs::remove_dir) {
             Some(Err(error)) if error.kind() != io::ErrorKind::DirectoryNotEmpty => Err(error),
             _ => Ok(()),

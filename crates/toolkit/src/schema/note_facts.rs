@@ -6,7 +6,7 @@ use lapidary_note::{Document, FileContent, YamlValue, count_steps};
 use lapidary_query::{Number, Row, Value};
 use lapidary_vault::{FileEntry, FileRow, VisibleNotes};
 
-use super::shown;
+use super::whole_text;
 use crate::property_kinds::{PropertyKind, is_convertible};
 
 /// The properties, tags and headings of a note.
@@ -76,7 +76,7 @@ impl NoteFacts {
 
     /// Whether a property has a value, alone or in a list.
     pub(super) fn says(&self, name: &str, wanted: &str) -> bool {
-        let is_wanted = |value: &Value| shown(value).to_lowercase() == wanted.to_lowercase();
+        let is_wanted = |value: &Value| whole_text(value).to_lowercase() == wanted.to_lowercase();
         match self.value(name) {
             Some(Value::List(items)) => items.iter().any(is_wanted),
             Some(value) => is_wanted(value),

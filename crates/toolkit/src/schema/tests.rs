@@ -66,6 +66,16 @@ fn types_values_and_headings_are_checked() {
     assert_eq!(problems(both, "a.md", "---\ntype: meeting\n---\n").len(), 0);
 }
 
+#[test]
+fn long_values_are_compared_whole() {
+    let long = "x".repeat(100);
+    let yaml = format!("schema: {{for: {{property: {{type: {long}}}}}, properties: {{v: {{values: [{long}y]}}}}}}");
+    let note = |value: &str| format!("---\ntype: {long}\nv: {value}\n---\n");
+    assert_eq!(problems(&yaml, "a.md", &note(&format!("{long}y"))), Vec::<String>::new());
+    let [problem] = &problems(&yaml, "a.md", &note(&format!("{long}z")))[..] else { panic!("one problem") };
+    assert!(problem.contains("not `xxx") && problem.ends_with("…`"), "{problem}");
+}
+
 fn word() -> impl Strategy<Value = String> {
     "[a-zé: #'\"\\[{-]{0,8}[a-z]".prop_map(|word| word.trim().to_owned())
 }

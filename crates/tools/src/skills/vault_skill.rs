@@ -153,7 +153,7 @@ fn with_form(own: &VaultPath, text: &str, properties: &Map<String, Value>) -> (M
     let name = properties.get("name").and_then(Value::as_str).filter(|name| is_name(name));
     let name = name.map_or_else(|| name_for(title, own), str::to_owned);
     let given = properties.get("description").and_then(Value::as_str).map(str::trim).filter(|text| !text.is_empty());
-    let description = given.map(str::to_owned).or_else(|| first_line(body)).unwrap_or_else(|| title.to_owned());
+    let description = given.map(str::to_owned).or_else(|| first_line(body, title)).unwrap_or_else(|| title.to_owned());
     // YAML does not allow these two even between quotes.
     let allowed = |letter: &char| !matches!(letter, '\u{fffe}' | '\u{ffff}');
     let description: String = one_line(&description).chars().filter(allowed).take(LONGEST_DESCRIPTION).collect();

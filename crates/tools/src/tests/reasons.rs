@@ -38,6 +38,19 @@ fn what_is_said_of_every_reason() {
 }
 
 #[test]
+fn a_refused_step_has_the_hashes_of_its_refusal() {
+    let refusals = samples("file_read", "file").into_iter().filter(|reason| matches!(reason, Reason::StalePart { .. }));
+    let mut parts = 0;
+    for reason in refusals {
+        let hashes = reason.current_hashes();
+        parts += usize::from(hashes.len() > 1);
+        let in_step = Reason::InStep { list: "steps", index: 1, reason: Box::new(reason) };
+        assert_eq!(in_step.current_hashes(), hashes);
+    }
+    assert!(parts > 0, "some have a hash of the part, too");
+}
+
+#[test]
 fn there_is_a_sample_of_every_reason_and_of_every_kind() {
     let samples = samples("file_read", "file");
     let rows: BTreeSet<&str> = samples.iter().map(Reason::row).collect();

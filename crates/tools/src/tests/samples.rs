@@ -190,7 +190,9 @@ fn of_the_app() -> Vec<Reason> {
     let host = || word("a.example");
     let faults = [
         WebFault::NotAnAddress,
-        WebFault::HostNotAllowed { host: host() },
+        WebFault::HostNotAllowed { host: host(), port: None, is_private: false },
+        WebFault::HostNotAllowed { host: host(), port: Some(8080), is_private: false },
+        WebFault::HostNotAllowed { host: word("::1"), port: Some(8080), is_private: true },
         WebFault::NoPublicHost { host: host() },
         WebFault::Downgraded,
         WebFault::Misdirected,
@@ -225,6 +227,7 @@ fn of_the_app() -> Vec<Reason> {
     let sent = [
         ServerFault::Ended,
         ServerFault::TooMuch { limit: 100 },
+        ServerFault::Flood { limit: 100, seconds: 10 },
         ServerFault::Refused { code: -32602 },
         ServerFault::TimedOut,
         ServerFault::TakenBack,
@@ -442,6 +445,11 @@ fn of_edits() -> Vec<Reason> {
         Reason::RecipeArguments {
             recipe: word("custom_a"),
             problems: vec![ArgumentProblem { at: word("title"), problem: "is required".into(), nearest: None }],
+        },
+        Reason::ServerArguments {
+            server: word("garden"),
+            tool: word("plant_count"),
+            problems: vec![ArgumentProblem { at: word("arguments.bed"), problem: "is required".into(), nearest: None }],
         },
         Reason::InStep {
             list: "edits",

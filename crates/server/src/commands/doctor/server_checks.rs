@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use lapidary_config::{ChosenVault, Config, ServerConfig, ServerReach};
+use lapidary_config::{ChosenVault, Config, ServerConfig, ServerReach, VaultsConfig};
 use lapidary_mcp_client::ConfiguredServers;
 use lapidary_note::counted;
 use lapidary_tools::{FailedCall, OtherServers, ServerFacts, ServerFault, ToolOffer, quote::quoted};
@@ -17,6 +17,11 @@ pub(super) fn look(config: &Config, vaults: &[ChosenVault]) -> Vec<Finding> {
     if config.mcp.is_nested && !config.mcp.servers.is_empty() {
         let advice = "nothing: a Lapidary that another one started reaches no further servers (LAPIDARY_NESTED)";
         return vec![Finding::warning("servers", "they are not used here", advice)];
+    }
+    let is_unknown = matches!(&config.vaults, VaultsConfig::Chosen(chosen) if chosen.is_empty());
+    if is_unknown && !config.mcp.servers.is_empty() {
+        let advice = "correct the configuration first; only then is it known what is in a vault, from where no program is started";
+        return vec![Finding::warning("servers", "they were not asked: no vault is known", advice)];
     }
     match other_servers::configured(&config.mcp, vaults, &|| usable_roots(config.authorities.as_deref())) {
         Ok(None) => Vec::new(),

@@ -41,7 +41,8 @@ pub(super) fn owner_step(kind: ReasonKind) -> &'static str {
             "Nothing, usually: the caller asks for less. `lapidary config show --all` shows the limits."
         }
         ReasonKind::WebNotAllowed => {
-            "Open the host with `web.hosts`, or with `web.private_hosts` if it is in your own network."
+            "Open the host with `web.hosts`, or with `web.private_hosts` if it is in your own network; with its port if that is not \
+             80 or 443."
         }
         ReasonKind::ServerUnknown | ReasonKind::ServerToolUnknown => {
             "Configure the server under `mcp.servers`, or open its tool with `allow` and `deny` there."

@@ -49,8 +49,9 @@ impl ReadOperation for PlainSearch {
             let (title, text) = (naming::title(entry.path()), shown_text(bytes));
             let SimpleMatches { in_name, in_text } = query.find(title, &text, &stop)?;
             // A name is short enough to be shown whole.
-            let in_names = in_name.iter().map(|span| shown(title, span, usize::MAX, "filename"));
-            let in_texts = in_text.iter().map(|span| shown(&text, span, self.context_length, "content"));
+            let (mut in_title, mut in_content) = (Utf16Count::of(title), Utf16Count::of(&text));
+            let in_names = in_name.iter().map(|span| shown(&mut in_title, span, usize::MAX, "filename"));
+            let in_texts = in_text.iter().map(|span| shown(&mut in_content, span, self.context_length, "content"));
             let matches: Vec<Value> = in_names.chain(in_texts).collect();
             // A name says more than a word somewhere in the text.
             let score = 10 * in_name.len() + in_text.len();
@@ -73,14 +74,34 @@ impl ReadOperation for PlainSearch {
     }
 }
 
-/// A match with what is around it, counted as JavaScript counts.
-fn shown(text: &str, span: &Range<usize>, around: usize, source: &str) -> Value {
-    let units = |part: &str| part.encode_utf16().count();
+/// Places of a text as JavaScript counts them, from its start to its end: counted anew for each match, a long note with many of
+/// them would take forever.
+struct Utf16Count<'t> {
+    text: &'t str,
+    at: usize,
+    units: usize,
+}
+
+impl<'t> Utf16Count<'t> {
+    fn of(text: &'t str) -> Self {
+        Self { text, at: 0, units: 0 }
+    }
+
+    /// Of a place that is not before the last one.
+    fn until(&mut self, at: usize) -> usize {
+        self.units += self.text.get(self.at..at).unwrap_or_default().encode_utf16().count();
+        self.at = at;
+        self.units
+    }
+}
+
+/// A match with what is around it, counted as JavaScript counts. Matches come in their order and do not overlap.
+fn shown(counted: &mut Utf16Count<'_>, span: &Range<usize>, around: usize, source: &str) -> Value {
+    let text = counted.text;
     // By characters, so that no letter is cut in two.
     let before = text[..span.start].char_indices().rev().take(around).last().map_or(span.start, |(at, _)| at);
     let after = text[span.end..].char_indices().nth(around).map_or(text.len(), |(at, _)| span.end + at);
-    let start = units(&text[..span.start]);
-    let end = start + units(&text[span.clone()]);
+    let (start, end) = (counted.until(span.start), counted.until(span.end));
     json!({ "match": { "start": start, "end": end, "source": source }, "context": text[before..after] })
 }
 

@@ -376,14 +376,11 @@ fn whole(entry: &CatalogueEntry, vaults: &[String], wish: &str) -> FoundTool {
     }
     // The one that is about the request; else the shortest, which has the fewest optional arguments.
     let fitting = examples.min_by_key(|(shared, example)| (Reverse(*shared), length(example)));
-    let mut arguments = arguments::of(entry.spec.input());
-    if vault.is_some() {
-        arguments += ", vault: string";
-    }
     FoundTool {
         effect: Some(entry.spec.effect.name()),
         description: entry.spec.description().to_owned(),
-        arguments: Some(arguments),
+        // With the choice of a vault, if there are several.
+        arguments: Some(arguments::of(entry.spec.input())),
         example: fitting.map(|(_, example)| example),
         ..brief
     }

@@ -224,7 +224,7 @@ fn checked<'i>(tool: &str, input: &'i Input) -> Result<HashMap<&'i str, usize>, 
             return refused(at("link"), "must be a link like `[[Note]]`");
         }
         // Far outside, nothing would be seen of it.
-        let is_far = |place: Option<i64>| place.is_some_and(|place| place.abs() > 1_000_000);
+        let is_far = |place: Option<i64>| place.is_some_and(|place| place.unsigned_abs() > 1_000_000);
         if element.x.is_some() != element.y.is_some() || is_far(element.x) || is_far(element.y) {
             return refused(at("x"), "and `y` must both be given or none, between -1000000 and 1000000");
         }

@@ -305,7 +305,12 @@ fn destination(
                     .sibling(&name)
                     .map_err(|problem| Reason::PathInvalid { given: lapidary_operation::clipped(&name), problem })?;
                 if reading::read_if_there(view, &wanted)?.is_none() {
-                    return Ok((wanted, None));
+                    match naming::check_new(context, view, &wanted, Some(from)) {
+                        Ok(()) => return Ok((wanted, None)),
+                        // Elsewhere this name is that of another file, so it is not free here either.
+                        Err(Reason::NameTaken { .. }) => {}
+                        Err(other) => return Err(other),
+                    }
                 }
             }
             Err(Reason::DestinationExists { path: to, current: there.hash(), wanted: NameWanted::Moved })

@@ -150,8 +150,11 @@ impl WriteTool for FrontmatterUpdate {
 
 /// Positions in a list refer to the list before any deletion, so the last one goes first.
 fn from_the_back(mut paths: Vec<PropertyPath>) -> impl Iterator<Item = PropertyPath> {
-    let position = |path: &PropertyPath| path.segments().last().and_then(|last| last.parse::<usize>().ok());
-    paths.sort_by_key(|path| std::cmp::Reverse(position(path)));
+    // By the whole path, so that equal ones are neighbours, and what is inside an entry goes before the entries in front of it.
+    let place = |path: &PropertyPath| -> Vec<(Option<usize>, String)> {
+        path.segments().map(|segment| (segment.parse().ok(), segment.to_owned())).collect()
+    };
+    paths.sort_by_cached_key(|path| std::cmp::Reverse(place(path)));
     // The same path twice would remove the next entry of the list as well.
     paths.dedup();
     paths.into_iter()

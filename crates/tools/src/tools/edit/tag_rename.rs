@@ -262,7 +262,8 @@ fn bases_with(context: &Context<'_>, view: &View, tag: &str) -> Result<Vec<LeftF
         let Some(file) = reading::read_if_there(view, entry.path())? else { continue };
         let Ok(shown) = reading::show(entry.path(), &file) else { continue };
         let text = shown.text();
-        if text.contains("Tag") && names_it(text) {
+        // `file.hasTag`, `file.tags` and `tags`: all of them have the word.
+        if text.to_lowercase().contains("tag") && names_it(text) {
             found
                 .push(LeftFile { file: entry.path().to_string(), why: "a filter or formula names the tag".to_owned() });
         }

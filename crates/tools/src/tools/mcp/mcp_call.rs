@@ -88,7 +88,7 @@ impl ForwardTool for McpCall {
         }
         match problems.is_empty() {
             true => Ok(ServerCall { server, tool, arguments, standing }),
-            false => Err(Reason::InvalidArguments { tool: name.to_owned(), problems }),
+            false => Err(Reason::ServerArguments { server, tool, problems }),
         }
     }
 

@@ -324,7 +324,8 @@ fn typed_value(value: &Value) -> CellValue {
         // One that a spreadsheet would round stays as it is written.
         Value::Number(number) => match number.as_f64() {
             Some(float)
-                if number.is_f64() || number.as_i64().is_some_and(|whole| whole.abs() < 1_000_000_000_000_000) =>
+                if number.is_f64()
+                    || number.as_i64().is_some_and(|whole| whole.unsigned_abs() < 1_000_000_000_000_000) =>
             {
                 CellValue::Number(float)
             }
