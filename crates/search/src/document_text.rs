@@ -235,7 +235,7 @@ impl DecodeFault {
             Self::Locked => "it is locked with a password",
             Self::Macros => "it has macros",
             Self::TooManyPixels => "it has too many pixels",
-            Self::Unpacked => "it unpacks to more than is read",
+            Self::Unpacked => "unpacked, it is too large or has too many parts",
             Self::Memory => "decoding it takes too much memory",
             Self::Time | Self::Clock => "decoding it takes too long",
             Self::Output => "what it holds is too large to be shown",

@@ -74,9 +74,13 @@ impl PublishedModel {
         let failed = |error: std::io::Error| format!("{}: {error}", path.display());
         match read_model_file(path) {
             Ok(Some(archive)) => Self::in_archive(&archive),
-            Ok(None) => Err(format!("{} is neither a folder nor a name that can be fetched", path.display())),
+            Ok(None) => {
+                let names: Vec<&str> = NAMED.iter().map(|model| model.name).collect();
+                let names = names.join(", ");
+                Err(format!("{} does not exist, and the only names that can be fetched are: {names}", path.display()))
+            }
             Err(error) if error.kind() == std::io::ErrorKind::IsADirectory => {
-                Self::from_files(|file| read_model_file(&path.join(file)).map_err(failed))
+                Self::from_files(&path.display().to_string(), |file| read_model_file(&path.join(file)).map_err(failed))
             }
             Err(error) => Err(failed(error)),
         }
@@ -90,7 +94,7 @@ impl PublishedModel {
         let [folder] = &inside[..] else {
             return Err(format!("the archive has {} files called {TENSORS}, and should have one", inside.len()));
         };
-        Self::from_files(|file| {
+        Self::from_files("the archive", |file| {
             let member = match archive.by_name(&format!("{folder}{file}")) {
                 Err(zip::result::ZipError::FileNotFound) => return Ok(None),
                 member => member.map_err(broken)?,
@@ -103,8 +107,8 @@ impl PublishedModel {
         })
     }
 
-    fn from_files(mut file: impl FnMut(&str) -> Result<Option<Vec<u8>>, String>) -> Result<Self, String> {
-        let mut needed = |name: &str| file(name)?.ok_or_else(|| format!("there is no {name}"));
+    fn from_files(place: &str, mut file: impl FnMut(&str) -> Result<Option<Vec<u8>>, String>) -> Result<Self, String> {
+        let mut needed = |name: &str| file(name)?.ok_or_else(|| format!("{place} has no {name}"));
         let (tensors, tokenizer, config) = (needed(TENSORS)?, needed(TOKENIZER)?, needed(CONFIG)?);
         Ok(Self { tensors, tokenizer, config, pooling: file(POOLING)?, sentence: file(SENTENCE)? })
     }
@@ -209,8 +213,8 @@ pub(crate) fn load(shelf: &ModelShelf, name: &str) -> Result<TextModel, String> 
     let model = match file(PACKED)? {
         Some(packed) => StaticModel::read(packed).map(Box::new).map(TextModel::Static),
         None => {
-            let published =
-                PublishedModel::from_files(|wanted| file(if wanted == POOLING { KEPT_POOLING } else { wanted }))?;
+            let kept = |wanted: &str| file(if wanted == POOLING { KEPT_POOLING } else { wanted });
+            let published = PublishedModel::from_files("its folder", kept)?;
             published.folder(name).read()
         }
     };

@@ -110,6 +110,9 @@ fn list(
         })
         .collect();
     screen.table(&["model", "", "kind", "from"], &rows)?;
+    for known in models::NAMED.iter().filter(|known| !models.iter().any(|(name, _)| name == known.name)) {
+        writeln!(screen, "`lapidary model add {}` fetches one more", known.name)?;
+    }
     Ok(CommandOutcome::Well)
 }
 

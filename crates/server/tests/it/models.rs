@@ -54,6 +54,8 @@ fn shelf(vault: &Vault, file: &str) -> PathBuf {
 fn a_model_is_added_chosen_used_and_removed() {
     let vault = vault();
     assert_eq!(names(&vault), [("english".to_owned(), true)]);
+    let table = String::from_utf8(model(&vault, &["list"]).stdout).unwrap();
+    assert!(table.contains("`lapidary model add all-minilm-l6-v2` fetches"), "{table}");
     for name in ["tiny-bert", "tiny-model2vec", "tiny-unigram"] {
         added(&vault, name);
     }
@@ -125,8 +127,8 @@ fn what_is_not_a_model_is_refused_and_leaves_nothing() {
     let broken = around.join("broken");
     fs::create_dir(&broken).unwrap();
     for (file, expected) in [
-        ("config.json", "there is no model.safetensors"),
-        ("model.safetensors", "there is no tokenizer.json"),
+        ("config.json", "broken has no model.safetensors"),
+        ("model.safetensors", "broken has no tokenizer.json"),
         ("tokenizer.json", ""),
     ] {
         let refused = model(&vault, &["add", "broken"]);
@@ -148,6 +150,8 @@ fn what_is_not_a_model_is_refused_and_leaves_nothing() {
     for (source, name) in [("nowhere", "x"), ("broken", "../x"), ("broken", "english"), ("broken", "")] {
         assert_eq!(model(&vault, &["add", source, "--name", name]).status.code(), Some(1), "{source} {name}");
     }
+    let unknown = model(&vault, &["add", "minilm"]);
+    assert!(said(&unknown).contains("can be fetched are: all-minilm-l6-v2"), "{}", said(&unknown));
     assert_eq!(model(&vault, &["use", "nowhere"]).status.code(), Some(1));
     let mut left: Vec<String> = fs::read_dir(shelf(&vault, ""))
         .unwrap()

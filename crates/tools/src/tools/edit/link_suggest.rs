@@ -215,7 +215,7 @@ impl WriteTool for LinkSuggest {
                 ],
             },
             Example {
-                says: "A list that is there goes on",
+                says: "An existing list is continued",
                 before: LISTED,
                 input: json!({ "file": "Boiler.md", "related": 1, "heading": "## See also" }),
                 gives: ExampleResult::Including(json!({ "changed": true, "listed": 1 })),
