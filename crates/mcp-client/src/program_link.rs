@@ -1,5 +1,5 @@
 //! A server that is a program of this computer, reached over its standard input and output. It runs in its own process group, which
-//! is killed with it, so that what it starts ends too, unless that makes a group of its own. Nothing is left to do so if this process is
+//! is killed with it, so that what it starts ends too, unless that starts another group. Nothing is left to do so if this process is
 //! killed itself: then the end of its input is all that tells the program, as the system's own ways (PR_SET_PDEATHSIG) need unsafe code.
 
 use std::{

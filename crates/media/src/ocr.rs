@@ -83,7 +83,7 @@ impl RecognitionEnd {
     }
 }
 
-/// Whether nobody reads this scan, which is then begun.
+/// Begins to read this scan, unless another call reads it.
 fn begin_scan(scans: &mut Vec<KnownScan>, hash: ContentHash) -> bool {
     let mut scan = match scans.iter().position(|scan| scan.hash == hash) {
         Some(at) if scans[at].is_being_read => return false,
@@ -186,7 +186,7 @@ impl OcrReader {
         }
     }
 
-    /// Reads the pages that nobody has read, and those once more that the program failed on while it read others.
+    /// Reads the pages that are not read yet, and those once more that the program failed on while it read others.
     fn recognise(
         &self,
         turn: &ScanTurn<'_>,

@@ -150,7 +150,7 @@ impl DocumentStore {
         go_on: &(dyn Fn() -> bool + Sync),
     ) -> Result<Arc<DocumentText>, NoDocumentText> {
         match self.known(key) {
-            // Whoever asks for the whole text may have done something about what was missing.
+            // A caller that asks for the whole text may have done something about what was missing.
             Some(Ok(text)) if text.is_provisional => {}
             Some(known) => return known,
             None => {}

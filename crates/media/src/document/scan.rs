@@ -15,7 +15,7 @@ use crate::{
 
 /// A smaller picture is a logo or a signature.
 const SHORTEST_SCAN: u32 = 300;
-/// Forms in forms are followed this far, and so many of them: each is read once.
+/// Forms in forms are followed this far, and at most this many of them: each is read once.
 const DEEPEST_FORM: usize = 3;
 const MOST_FORMS: usize = 100;
 /// Where a page may inherit from.
@@ -51,7 +51,7 @@ fn largest_picture(document: &Document, page: ObjectId) -> Option<&Stream> {
     search.largest.map(|(_, stream)| stream)
 }
 
-/// What a page or form draws by name. Its resources are no measure: many programs share one list among all pages.
+/// What a page or form draws by name. Its resources do not tell: many programs share one list among all pages.
 fn drawn_names(content: &[u8]) -> Vec<Vec<u8>> {
     // What cannot be read draws nothing.
     let operations = Content::decode(content).map_or_else(|_| Vec::new(), |content| content.operations);

@@ -155,7 +155,7 @@ fn a_refusal_names_the_list_and_the_entry_that_would_open_the_address() {
         };
         let hint = Reason::WebFailed { fault }.hint(&OfferedTools::of(&all));
         assert!(hint.contains(&format!("`{entry}` to `{list}`")), "{url}: {hint}");
-        // Whoever follows it is not refused for the same reason again.
+        // A caller that follows it is not refused for the same reason again.
         let (hosts, private) = if list == "web.hosts" { (entry, "") } else { ("", entry) };
         let again = host.fetcher(hosts, private, |_| ()).fetch(url, LONG);
         assert!(!matches!(again, Err(WebFault::HostNotAllowed { .. })), "{url}: {again:?}");

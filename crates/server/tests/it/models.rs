@@ -197,7 +197,7 @@ fn a_file_of_authorities_that_cannot_be_used_is_named_before_anything_is_fetched
     let report = vault.command().env("SSL_CERT_FILE", &empty).arg("doctor").output().unwrap();
     let report = String::from_utf8(report.stdout).unwrap();
     assert!(report.contains("there is no certificate in PEM form"), "{report}");
-    // What asks nobody does not read it.
+    // A command that fetches nothing does not read it.
     let search = vault.command().env("SSL_CERT_FILE", &nowhere).args(["search", "stone"]).output().unwrap();
     assert!(!String::from_utf8(search.stderr).unwrap().contains("SSL_CERT_FILE"));
 }
