@@ -69,6 +69,7 @@ struct ScanTurn<'r> {
 /// How the pages of a scan were read.
 #[derive(Default)]
 struct RecognitionEnd {
+    /// Pages that the program has read, in this call or before.
     recognised: usize,
     /// Pages that the program failed on, and how it did so last.
     failed: BTreeSet<u32>,
@@ -194,7 +195,9 @@ impl OcrReader {
         bytes: &[u8],
         go_on: &(dyn Fn() -> bool + Sync),
     ) -> Result<RecognitionEnd, NoDocumentText> {
-        let mut end = RecognitionEnd::default();
+        // A program that has read pages before, and fails on the rest, fails on these pages.
+        let known = turn.pages().into_values().flatten().filter(|words| !words.is_empty()).count();
+        let mut end = RecognitionEnd { recognised: known, ..RecognitionEnd::default() };
         let (mut in_a_row, mut in_all) = (0, 0);
         for is_again in [false, true] {
             for page in scans.iter().copied().take(MOST_SCANNED_PAGES) {
@@ -525,18 +528,25 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let count = folder.path().join("count");
         // On the second page it hangs, once.
-        let script = format!(
-            "cat >/dev/null; echo x >> {0}; if [ $(wc -l < {0}) = 2 ]; then sleep 1000; fi; echo slate",
-            count.display()
-        );
-        let reader = reader(&script);
-        let is_second = || std::fs::read_to_string(&count).is_ok_and(|lines| lines.lines().count() == 2);
-        let stopped = reader.read(DocumentKind::Pdf, &scan, &|| !is_second());
-        assert_eq!(stopped.unwrap_err(), NoDocumentText::Stopped);
-        let text = reader.read(DocumentKind::Pdf, &scan, &|| true).unwrap();
+        let stopped_once = |later: &str| {
+            std::fs::write(&count, "").unwrap();
+            let script = format!(
+                "cat >/dev/null; echo x >> {0}; case $(wc -l < {0}) in 2) sleep 1000;; {later} esac; echo slate",
+                count.display()
+            );
+            let reader = reader(&script);
+            let is_second = || std::fs::read_to_string(&count).is_ok_and(|lines| lines.lines().count() == 2);
+            let stopped = reader.read(DocumentKind::Pdf, &scan, &|| !is_second());
+            assert_eq!(stopped.unwrap_err(), NoDocumentText::Stopped);
+            reader
+        };
+        let text = stopped_once("").read(DocumentKind::Pdf, &scan, &|| true).unwrap();
         assert_eq!((text.parts.len(), text.total), (2, 2));
         let runs = std::fs::read_to_string(&count).unwrap().lines().count();
         assert_eq!(runs, 3, "the first page was not read again");
+        // The program has read a page before, so it is this page that it fails on.
+        let text = stopped_once("3|4) exit 1;;").read(DocumentKind::Pdf, &scan, &|| true).unwrap();
+        assert_eq!((text.parts.len(), text.unread, text.is_provisional), (1, 1, false));
     }
 
     fn open(path: &std::path::Path) -> std::fs::File {

@@ -43,7 +43,7 @@ pub trait AttachmentDecoder: Send + Sync {
 pub enum DecodeJob {
     /// A picture within these limits.
     Picture { longest_side: u32, most_bytes: u32 },
-    /// The picture that a page of a PDF is, within these limits; `Broken` if the page is something else.
+    /// The picture that a page of a PDF is, within these limits; `Blank` if it draws none.
     Page { page: u32, longest_side: u32, most_bytes: u32 },
     /// The text of a document, at most this much. Tools ask the view for it, which keeps it.
     Text { kind: DocumentKind, most_bytes: u32 },

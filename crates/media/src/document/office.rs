@@ -18,8 +18,9 @@ pub(super) fn read_docx(bytes: &[u8], parts: &mut PartCollector) -> Result<(), D
     parts.set_origin(title.as_deref(), author.as_deref());
     let main = main_part(&mut archive, "word/document.xml")?;
     let xml = archive.text(&main)?.ok_or(DecodeFault::Broken)?;
-    let styles = archive.text(&beside(&main, "styles.xml"))?;
-    let headings = styles.map_or_else(|| Ok(HashMap::new()), |xml| heading_styles(&xml))?;
+    // Damaged styles cost the headings of the document, not its text.
+    let styles = archive.text(&beside(&main, "styles.xml")).unwrap_or_default();
+    let headings = styles.and_then(|xml| heading_styles(&xml).ok()).unwrap_or_default();
     let mut writer = DocumentWriter { most: parts.room(), headings, ..DocumentWriter::default() };
     // Before the walk, which would find no text in a spreadsheet and call it an empty document.
     check_root(&xml, "document")?;

@@ -328,6 +328,15 @@ fn a_scan_has_pages_and_no_text() {
 }
 
 #[test]
+fn damaged_styles_cost_headings_and_no_text() {
+    let text = "<w:document><w:body><w:p><w:r><w:t>Slate</w:t></w:r></w:p></w:body></w:document>";
+    for styles in ["<w:styles><w:style", "<w:styles></w:body>", "\u{0}"] {
+        let bytes = archive(&[("word/document.xml", text), ("word/styles.xml", styles)]);
+        assert_eq!(texts(&read(DocumentKind::Docx, &bytes)), [(1, None, "Slate")], "{styles}");
+    }
+}
+
+#[test]
 fn a_word_document_is_markdown() {
     let document = read(DocumentKind::Docx, &sample_docx());
     assert_eq!(document.author.as_deref(), Some("Ada & Bob"));
