@@ -226,7 +226,7 @@ impl<'a> StepRun<'_, '_, 'a> {
         // The user cannot be asked in the middle of a run.
         match execution.setup().rules.on_reading(&entry.spec).decision {
             RuleDecision::Allow => {}
-            RuleDecision::Ask => return Err(Reason::NobodyToAsk),
+            RuleDecision::Ask => return Err(Reason::AskedAlone { tool: entry.spec.name().to_owned() }),
             RuleDecision::Deny => return Err(Reason::DeniedByRule),
         }
         let view = self.overlay.as_ref().unwrap_or(self.view);
@@ -243,6 +243,11 @@ impl<'a> StepRun<'_, '_, 'a> {
 
     /// A call that changes something, planned on what the steps before it leave.
     fn write(&mut self, entry: &'a CatalogueEntry, given: Map<String, Value>) -> Result<Map<String, Value>, Reason> {
+        // The approval of a run names no address that its steps ask.
+        let rules = &self.execution.setup().rules;
+        if entry.spec.reaches_web() && rules.on_reaching(&entry.spec) == RuleDecision::Ask {
+            return Err(Reason::AskedAlone { tool: entry.spec.name().to_owned() });
+        }
         let now = self.overlay.as_ref().unwrap_or(self.view);
         let (_, step, planned) =
             batch::plan_step(self.execution, self.context, now, self.scope, entry.spec.name(), given, self.dry_run)?;

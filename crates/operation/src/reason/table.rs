@@ -1014,6 +1014,14 @@ reasons! { |offered|
         data: json!({}),
         hint: "Nothing was done. The owner can allow it in the approval settings, or use a client that can ask the user.",
     }
+    /// A step of a recipe, a script or a batch that has to be asked about before it asks others.
+    AskedAlone { tool: String } => {
+        kinds: [],
+        kind: ReasonKind::ApprovalUnavailable,
+        message: format!("{tool} needs the user's approval for each call, and nobody can be asked among other steps."),
+        data: json!({ "tool": tool }),
+        hint: format!("Nothing was done. Call {tool} by itself, and give what it answers to the other steps."),
+    }
     ApprovalPending {
         id: String,
         /// Identifies the caller again where nothing else does.

@@ -195,6 +195,33 @@ fn rules_decide_by_tool_group_and_name() {
 }
 
 #[test]
+fn a_server_that_a_rule_asks_about_is_not_even_asked_for_its_tools_before_the_answer() {
+    let named = |tool: &str| ApprovalRule { tool: Some(tool.to_owned()), ..ApprovalRule::any(RuleDecision::Ask) };
+    let group = ApprovalRule { group: Some(ToolGroup::Mcp), ..ApprovalRule::any(RuleDecision::Ask) };
+    for rule in [named("mcp_call"), named("mcp:garden/*"), group] {
+        for call in [count(), add()] {
+            let setup = TestSetup { rules: vec![rule.clone()], can_be_asked: true, ..TestSetup::default() };
+            let (server, garden) = with_garden(setup);
+            let Outcome::Asked(question) = server.call("mcp_call", call.clone()) else { panic!("no question") };
+            assert!(question.message.contains("of the server `garden`"), "{}", question.message);
+            assert_eq!((*garden.listed.lock().unwrap(), calls(&garden)), (0, 0), "{rule:?}");
+            let mut again = server.invocation("mcp_call", call.clone());
+            again.answer = Some(ConsentAnswer { state: question.state, verdict: Verdict::Agreed });
+            assert!(!server.run(&again).rendered().unwrap().is_error);
+            assert_eq!(calls(&garden), 1, "{rule:?}");
+            let setup = TestSetup { rules: vec![rule.clone()], waits_for_approval: true, ..TestSetup::default() };
+            let (server, garden) = with_garden(setup);
+            assert_eq!(server.refused("mcp_call", call.clone()).kind(), ReasonKind::ApprovalPending);
+            let pending = server.executor.pending().unwrap().remove(0);
+            server.executor.decide(&pending, crate::ApprovalDecision::approve(&pending)).unwrap();
+            assert_eq!((*garden.listed.lock().unwrap(), calls(&garden)), (0, 0), "{rule:?}");
+            server.done("mcp_call", call);
+            assert_eq!(calls(&garden), 1, "{rule:?}");
+        }
+    }
+}
+
+#[test]
 fn those_who_may_only_read_call_only_what_the_owner_says_reads() {
     let profile = ProfileRules { allow: vec!["all".into()], exclude: Vec::new(), most: Effect::Read };
     let (server, garden) = with_garden(TestSetup { profile, ..TestSetup::default() });

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use lapidary_tools::{ReasonKind, ToolGroup, WebFault};
+use lapidary_tools::{Effect, ReasonKind, ToolGroup, WebFault};
 use lapidary_vault::{PathPrefix, Policy};
-use serde_json::json;
+use serde_json::{Value, json};
 
+use super::recipes::note;
 use crate::{
-    ApprovalRule, Outcome, RuleDecision,
+    ApprovalDecision, ApprovalOutcome, ApprovalRule, ConsentAnswer, Outcome, Question, RuleDecision, Verdict,
     fake_web::FakeWeb,
     testing::{TestServer, TestSetup},
 };
@@ -120,11 +121,162 @@ fn rules_about_the_group_hold_before_anything_is_asked() {
 
 #[test]
 fn a_change_that_the_user_has_to_approve_shows_the_text_of_the_page() {
-    let rules = vec![ApprovalRule { group: Some(ToolGroup::Web), ..ApprovalRule::any(RuleDecision::Ask) }];
+    let rules = vec![ApprovalRule::effect(Effect::Write, RuleDecision::Ask)];
     let setup = TestSetup { rules, can_be_asked: true, ..TestSetup::default() };
     let (server, _) = online(setup, &[]);
     let Outcome::Asked(question) = server.call("web_clip", json!({ "url": SLATE })) else { panic!("no question") };
-    assert!(question.message.contains("Slate"), "{}", question.message);
+    assert!(question.message.contains("Slate lasts"), "{}", question.message);
+}
+
+fn asked_group(group: ToolGroup) -> Vec<ApprovalRule> {
+    vec![ApprovalRule { group: Some(group), ..ApprovalRule::any(RuleDecision::Ask) }]
+}
+
+fn asked_tool(tool: &str) -> Vec<ApprovalRule> {
+    vec![ApprovalRule { tool: Some(tool.to_owned()), ..ApprovalRule::any(RuleDecision::Ask) }]
+}
+
+/// The same call with the user's answer to a question.
+fn answered(server: &TestServer, tool: &str, given: Value, question: &Question, verdict: Verdict) -> Outcome {
+    let mut again = server.invocation(tool, given);
+    again.answer = Some(ConsentAnswer { state: question.state.clone(), verdict });
+    server.run(&again)
+}
+
+fn requests(web: &FakeWeb) -> usize {
+    web.requests.lock().unwrap().len()
+}
+
+#[test]
+fn a_clip_that_a_rule_asks_about_fetches_nothing_before_the_answer_and_asks_once() {
+    for (rules, extra) in [
+        (asked_group(ToolGroup::Web), json!({})),
+        (asked_tool("web_clip"), json!({})),
+        (asked_group(ToolGroup::Web), json!({ "dryRun": true })),
+    ] {
+        let (server, web) = online(TestSetup { rules, can_be_asked: true, ..TestSetup::default() }, &[]);
+        let mut given = json!({ "url": SLATE, "images": true });
+        given.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());
+        let Outcome::Asked(question) = server.call("web_clip", given.clone()) else { panic!("no question") };
+        for part in ["`web_clip` wants to reach the web", "`Sources`", SLATE] {
+            assert!(question.message.contains(part), "{}", question.message);
+        }
+        assert_eq!(requests(&web), 0, "{given}");
+        let declined = answered(&server, "web_clip", given.clone(), &question, Verdict::Declined);
+        assert!(matches!(declined, Outcome::Refused(_)));
+        let Outcome::Asked(question) = server.call("web_clip", given.clone()) else { panic!("no question") };
+        let other =
+            answered(&server, "web_clip", json!({ "url": "https://a.example/gallery" }), &question, Verdict::Agreed);
+        assert!(matches!(other, Outcome::Refused(_)), "another address was not approved");
+        assert_eq!(requests(&web), 0, "{given}");
+        let Outcome::Asked(question) = server.call("web_clip", given.clone()) else { panic!("no question") };
+        let reply = answered(&server, "web_clip", given.clone(), &question, Verdict::Agreed).rendered().unwrap();
+        assert!(!reply.is_error && requests(&web) == 1, "{}", reply.structured());
+        let is_made = given.get("dryRun").is_none();
+        assert_eq!(
+            server.call("file_read", json!({ "file": "Sources/Slate roofs.md" })).rendered().unwrap().is_error,
+            !is_made
+        );
+        let replayed = answered(&server, "web_clip", given, &question, Verdict::Agreed);
+        assert!(matches!(replayed, Outcome::Refused(_)), "an approval counts once");
+    }
+}
+
+#[test]
+fn a_rule_about_the_relay_asks_before_a_clip_as_well() {
+    let setup = TestSetup { rules: asked_tool("call_tool"), can_be_asked: true, ..TestSetup::default() };
+    let (server, web) = online(setup, &[]);
+    let relayed = json!({ "name": "web_clip", "arguments": { "url": SLATE } });
+    let Outcome::Asked(question) = server.call("call_tool", relayed.clone()) else { panic!("no question") };
+    assert_eq!(requests(&web), 0);
+    assert!(!answered(&server, "call_tool", relayed, &question, Verdict::Agreed).rendered().unwrap().is_error);
+}
+
+#[test]
+fn a_clip_can_wait_for_the_owner_before_it_fetches_anything() {
+    let rules = asked_group(ToolGroup::Web);
+    let (server, web) = online(TestSetup { rules, waits_for_approval: true, ..TestSetup::default() }, &[]);
+    let clip = || json!({ "url": SLATE });
+    for _ in 0..2 {
+        assert_eq!(server.refused("web_clip", clip()).kind(), ReasonKind::ApprovalPending);
+    }
+    let pending = server.executor.pending().unwrap();
+    assert_eq!(pending.len(), 1);
+    assert!(pending[0].question.contains(SLATE), "{}", pending[0].question);
+    let decided = server.executor.decide(&pending[0], ApprovalDecision::approve(&pending[0])).unwrap();
+    assert!(matches!(decided, ApprovalOutcome::MayRead), "{decided:?}");
+    assert_eq!(requests(&web), 0, "it is fetched for its caller alone");
+    assert_eq!(server.done("web_clip", clip())["created"], true);
+    assert_eq!(requests(&web), 1);
+}
+
+#[test]
+fn steps_do_not_get_round_a_rule_about_the_web() {
+    let clip = format!("description: x\nsteps:\n  - tool: web_clip\n    with: {{url: \"{SLATE}\"}}\n");
+    let fetch = format!("description: x\nsteps:\n  - tool: web_fetch\n    with: {{url: \"{SLATE}\"}}\n");
+    let notes = [("Recipes/custom_clip.md", note(&clip)), ("Recipes/custom_fetch.md", note(&fetch))];
+    let notes: Vec<(&str, &str)> = notes.iter().map(|(path, text)| (*path, text.as_str())).collect();
+    for (decision, kind) in
+        [(RuleDecision::Ask, ReasonKind::ApprovalUnavailable), (RuleDecision::Deny, ReasonKind::DeniedByRule)]
+    {
+        let rules = vec![ApprovalRule { group: Some(ToolGroup::Web), ..ApprovalRule::any(decision) }];
+        let setup = TestSetup { rules, can_be_asked: true, approves_recipes: true, ..TestSetup::default() };
+        let (server, web) = online(setup, &notes);
+        let script = json!({ "steps": [{ "tool": "web_fetch", "with": { "url": SLATE } }] });
+        for (tool, given) in [("custom_clip", json!({})), ("custom_fetch", json!({})), ("tools_script", script)] {
+            assert_eq!(server.refused(tool, given).kind(), kind, "{tool}");
+        }
+        let batch = json!({ "ops": [{ "tool": "web_clip", "args": { "url": SLATE } }] });
+        match server.call("bulk_apply", batch.clone()) {
+            Outcome::Asked(question) => {
+                assert_eq!(decision, RuleDecision::Ask);
+                assert!(question.message.contains(SLATE), "{}", question.message);
+                assert_eq!(requests(&web), 0);
+                // Then the change is shown, with everything in it.
+                let Outcome::Asked(second) = answered(&server, "bulk_apply", batch.clone(), &question, Verdict::Agreed)
+                else {
+                    panic!("no second question")
+                };
+                assert!(second.message.contains("Slate lasts"), "{}", second.message);
+                let made = answered(&server, "bulk_apply", batch, &second, Verdict::Agreed).rendered().unwrap();
+                assert!(!made.is_error, "{}", made.structured());
+                server.done("file_read", json!({ "file": "Sources/Slate roofs.md" }));
+            }
+            outcome => {
+                assert!(outcome.rendered().is_some() && decision == RuleDecision::Deny);
+                assert_eq!(requests(&web), 0);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_recipe_that_a_rule_asks_about_reaches_the_web_only_afterwards_and_shows_its_change() {
+    let clip = format!("description: x\nsteps:\n  - tool: web_clip\n    with: {{url: \"{SLATE}\"}}\n");
+    let notes = [("Recipes/custom_clip.md", note(&clip))];
+    let notes: Vec<(&str, &str)> = notes.iter().map(|(path, text)| (*path, text.as_str())).collect();
+    let setup = TestSetup {
+        rules: asked_group(ToolGroup::Recipe),
+        can_be_asked: true,
+        approves_recipes: true,
+        ..TestSetup::default()
+    };
+    let (server, web) = online(setup, &notes);
+    // Its change is asked about with the diff, in a second question.
+    let rules = [asked_group(ToolGroup::Recipe), vec![ApprovalRule::effect(Effect::Write, RuleDecision::Ask)]].concat();
+    let strict = TestSetup { rules, can_be_asked: true, approves_recipes: true, ..TestSetup::default() };
+    let (strict, strict_web) = online(strict, &notes);
+    for (server, web) in [(&server, &web), (&strict, &strict_web)] {
+        let Outcome::Asked(question) = server.call("custom_clip", json!({})) else { panic!("no question") };
+        assert!(question.message.contains("run and reach the web"), "{}", question.message);
+        assert_eq!(requests(web), 0);
+        let Outcome::Asked(second) = answered(server, "custom_clip", json!({}), &question, Verdict::Agreed) else {
+            panic!("no second question")
+        };
+        assert!(second.message.contains("Slate lasts"), "{}", second.message);
+        let made = answered(server, "custom_clip", json!({}), &second, Verdict::Agreed).rendered().unwrap();
+        assert!(!made.is_error, "{}", made.structured());
+    }
 }
 
 #[test]

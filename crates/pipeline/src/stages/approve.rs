@@ -72,7 +72,7 @@ pub(super) fn ask(
         changes: digest,
     };
     let now = setup.clock.now();
-    match &execution.invocation.answer {
+    match execution.invocation.answer.as_ref().filter(|_| !execution.has_used_answer) {
         Some(ConsentAnswer { state, verdict: Verdict::Agreed }) => {
             tokens.verify_and_consume(state, &subject, now)?;
             // A repeated plan must lead to the same change.
@@ -102,6 +102,47 @@ pub(super) fn ask(
             Reason::NobodyToAsk
         })),
     }
+}
+
+/// Asks about the call itself, before it is planned, because its plan asks others. `None` if that was approved.
+pub(super) fn ask_before(
+    execution: &mut Execution<'_>,
+    entry: &CatalogueEntry,
+    shown: impl Fn(usize) -> Result<String, Reason>,
+) -> Result<Option<Question>, Reason> {
+    // Identified by its arguments, as a call that only reads.
+    let digest = ChangeSet::default().digest();
+    // A preview, or a change that was shown after this question.
+    let is_later = execution.invocation.review.is_some()
+        || execution.approved.is_some_and(|approved| approved != digest)
+        || answers_later_question(execution, entry, digest);
+    if execution.is_let_out || is_later {
+        execution.is_let_out = true;
+        return Ok(None);
+    }
+    let has_answer = execution.approved.is_none();
+    let question = ask(execution, entry, AskedSubject { digest, files: BTreeSet::new() }, shown)?;
+    if question.is_none() {
+        execution.is_let_out = true;
+        execution.has_used_answer = has_answer;
+        // The change that follows was not shown.
+        execution.approved = None;
+    }
+    Ok(question)
+}
+
+/// Whether the call comes with an approval of the change that was shown after the call itself had been approved.
+fn answers_later_question(execution: &Execution<'_>, entry: &CatalogueEntry, digest: ContentHash) -> bool {
+    let Some(ConsentAnswer { state, verdict: Verdict::Agreed }) = &execution.invocation.answer else { return false };
+    let subject = QuestionSubject {
+        caller: &execution.principal().id,
+        tool: entry.spec.name(),
+        arguments: execution.given_hash,
+        changes: digest,
+    };
+    // Ours, open and about this very call, but about something else.
+    let verified = execution.executor.tokens.verify(state, &subject, execution.setup().clock.now());
+    verified == Err(Reason::ChangedMeanwhile)
 }
 
 /// A refusal that names the file given by the caller.
@@ -164,7 +205,7 @@ fn question(
 }
 
 /// What the app or another server is about to do.
-fn acting(tool: &str, served: &ServedVault, action: &OutsideAction, most: usize) -> Result<String, Reason> {
+pub(super) fn acting(tool: &str, served: &ServedVault, action: &OutsideAction, most: usize) -> Result<String, Reason> {
     let (vault, words) = (quoted(served.vault.name()), action.in_words());
     Ok(match action {
         OutsideAction::App(AppAction::Open { .. }) => format!("`{tool}` wants to {words}, in the vault {vault}."),
