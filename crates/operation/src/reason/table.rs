@@ -306,11 +306,11 @@ reasons! { |offered|
         hint: format!("Trying again gives the same result. The client can show the file to the user as the resource `{}`.", of_path(path.raw())),
     }
     TemplateRefused { path: VaultPath, fault: DecodeFault } => {
-        kinds: [TemplateRefused("template_refused", -32007, "PARSE_ERROR", "The template of a document is damaged, has macros, or exceeds a limit; `fault` says which.")],
+        kinds: [TemplateRefused("template_refused", -32007, "PARSE_ERROR", "The template of a document is damaged, has macros or parts that are loaded from elsewhere, or exceeds a limit; `fault` says which.")],
         kind: ReasonKind::TemplateRefused,
         message: format!("{path} cannot be the template of a document: {}.", fault.words()),
         data: json!({ "path": path.as_str(), "fault": fault.name(), "resource": of_file(path) }),
-        hint: "Nothing was written. Choose another template, or make the document without one. A file with macros can be one after it was saved without them.",
+        hint: "Nothing was written. Choose another template, or make the document without one. A file with macros can be one after it was saved without them, one with linked parts after these were embedded.",
     }
     CanvasInvalid { path: VaultPath } => {
         kinds: [CanvasInvalid("canvas_invalid", -32007, "PARSE_ERROR", "The file is not a JSON Canvas.")],
@@ -1020,7 +1020,7 @@ reasons! { |offered|
         kind: ReasonKind::ApprovalUnavailable,
         message: format!("{tool} needs the user's approval for each call, and nobody can be asked among other steps."),
         data: json!({ "tool": tool }),
-        hint: format!("Nothing was done. Call {tool} by itself, and give what it answers to the other steps."),
+        hint: "Nothing was done. Make that call by itself, and give what it answers to the other steps.",
     }
     ApprovalPending {
         id: String,

@@ -13,6 +13,7 @@ use lapidary_vault::{Change, ChangeSet, VaultPath};
 use crate::{
     ConsentAnswer, Question, RuleDecision, ServedVault, Verdict, approvals, asked_change,
     confirmation::QuestionSubject,
+    document_outline,
     execution::{CallConclusion, Execution, StageFlow},
     linked_places::LinkedPlaces,
     recipe_approval::{ONCE_APPROVED, RecipeReview},
@@ -37,8 +38,10 @@ pub(crate) fn run(execution: &mut Execution<'_>) -> Result<StageFlow, Reason> {
     let subject = AskedSubject { digest, files: asked_change::files_of(changes, places) };
     let name = execution.shown_name().to_owned();
     let reviews = reviews(execution, &plan.specs, changes);
+    let (setup, cancel) = (execution.setup(), execution.cancel);
+    let outline = |change: &Change| document_outline::outline(setup, cancel, change);
     let question = ask(execution, entry, subject, |most| {
-        Ok(format!("{}{reviews}", question(&name, served, changes, places, action, most)?))
+        Ok(format!("{}{reviews}", question(&name, served, changes, places, action, &outline, most)?))
     })?;
     execution.plan = Some(plan);
     Ok(question.map_or(StageFlow::Next, |question| StageFlow::End(CallConclusion::Ask(question))))
@@ -181,6 +184,7 @@ fn question(
     changes: &ChangeSet,
     places: &LinkedPlaces,
     action: Option<&OutsideAction>,
+    outline: &dyn Fn(&Change) -> Vec<String>,
     most: usize,
 ) -> Result<String, Reason> {
     if let Some(action) = action.filter(|_| changes.is_empty()) {
@@ -189,17 +193,20 @@ fn question(
     if let Some(deletion) = deletion(served, changes, places) {
         return Ok(deletion);
     }
-    let diff = changes.diff();
+    let diff = changes.diff_with(outline);
     let files: Vec<String> =
         changes.changes.iter().flat_map(Change::paths).map(|path| shown_path(path, places)).collect();
     let shown = clip_diff(&diff.text, most);
     let then = action.map_or(String::new(), |action| format!(", and then to {}", action.in_words()));
+    let lines = match (diff.lines_added, diff.lines_removed) {
+        // What is not text has none.
+        (0, 0) => String::new(),
+        (added, removed) => format!(" (lines added: {added}, removed: {removed})"),
+    };
     Ok(format!(
-        "`{tool}` wants to change {} in the vault {}{then} (lines added: {}, removed: {}).\n\n{}",
+        "`{tool}` wants to change {} in the vault {}{then}{lines}.\n\n{}",
         files.join(", "),
         quoted(served.vault.name()),
-        diff.lines_added,
-        diff.lines_removed,
         fenced(&visible(&shown)),
     ))
 }

@@ -10,6 +10,7 @@ use super::admit;
 use crate::{
     ChangePreview, DecidedBy, ExecutorSetup, OwnerReview, Principal, RuleDecision,
     approval_rules::{RuleVerdict, effect_of},
+    document_outline,
     execution::{CallConclusion, ChangePlan, Execution, StageFlow},
     linked_places::LinkedPlaces,
 };
@@ -83,7 +84,12 @@ pub(crate) fn run(execution: &mut Execution<'_>) -> Result<StageFlow, Reason> {
     }
     if execution.is_preview() {
         let PlannedChange { changes, action, .. } = plan.change;
-        let preview = ChangePreview { changes, action, is_separable, places };
+        let outlined = |change: &Change| {
+            let lines = document_outline::outline(execution.setup(), execution.cancel, change);
+            (!lines.is_empty()).then(|| (change.path().clone(), lines))
+        };
+        let outlines = changes.changes.iter().filter_map(outlined).collect();
+        let preview = ChangePreview { changes, action, is_separable, outlines, places };
         return Ok(StageFlow::End(CallConclusion::Preview(Box::new(preview))));
     }
     plan.places = places;
@@ -217,7 +223,8 @@ fn show(execution: &mut Execution<'_>, plan: ChangePlan<'_>) -> Result<StageFlow
         called: None,
         shows_content: true,
     })?;
-    let diff = change.shows_diff.then(|| change.changes.diff().text + &upkeep.diff().text);
+    let outline = |change: &Change| document_outline::outline(execution.setup(), execution.cancel, change);
+    let diff = change.shows_diff.then(|| change.changes.diff_with(&outline).text + &upkeep.diff().text);
     Ok(StageFlow::answer(render_dry_run(answer, diff.as_deref(), &execution.notices())))
 }
 

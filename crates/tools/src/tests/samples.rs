@@ -267,6 +267,7 @@ fn of_files() -> Vec<Reason> {
         Reason::TemplateRefused { path: path("a.docx"), fault: DecodeFault::Macros },
         Reason::MeaningNotReady { done: 40 },
         Reason::MeaningOff,
+        Reason::TemplateRefused { path: path("a.docx"), fault: DecodeFault::Linked },
         Reason::UnexpectedChange { least: Some(3), most: 3, count: 2, paths: vec![path("a.md"), path("b.md")] },
         Reason::UnexpectedChange { least: None, most: 1, count: 70, paths: vec![path("a.md")] },
         Reason::KeyReused { key: word("key") },
