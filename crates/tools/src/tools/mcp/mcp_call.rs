@@ -114,11 +114,10 @@ impl ForwardTool for McpCall {
 
     fn text(&self, output: &Output) -> Option<String> {
         let Output { server, tool, failed, text, structured, cut_bytes, left_out } = output;
-        let said = match (text.is_empty(), structured) {
-            (false, _) => text.clone(),
-            (true, Some(structured)) => visible(&structured.to_string()).into_owned(),
-            (true, None) => String::new(),
-        };
+        // Values that no text has: many clients show a model nothing but the text of an answer.
+        let values = structured.as_ref().map(|structured| visible(&structured.to_string()).into_owned());
+        let said = [Some(text).filter(|text| !text.is_empty()), values.as_ref()];
+        let said = said.into_iter().flatten().map(String::as_str).collect::<Vec<_>>().join("\n\n");
         let ended = if *failed { "reports that it failed" } else { "answered" };
         let mut shown = match said.is_empty() {
             true => format!("{server}/{tool} {ended}, without text."),
