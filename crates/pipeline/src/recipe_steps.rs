@@ -132,7 +132,10 @@ pub(crate) fn plan<'a>(
     // Also for a run that fails: the log says how far it came.
     execution.ran.calls.clone_from(&calls);
     let answer = answered?;
-    let outcome = StepsOutcome { name, dry_run, answer, calls, files: changes.changes.len(), cut };
+    let catalogue = &execution.profile().catalogue;
+    let reaches_web = |made: &StepCalls| catalogue.find(made.tool).is_ok_and(|entry| entry.spec.reaches_web());
+    let reached_web = calls.iter().any(reaches_web);
+    let outcome = StepsOutcome { name, dry_run, reached_web, answer, calls, files: changes.changes.len(), cut };
     let draft = Box::new(StepsDraft(Some(finish(outcome, execution.offered()))));
     // A run that only reads has nothing to show.
     let dry_run = dry_run && !changes.is_empty();
