@@ -298,7 +298,7 @@ fn a_clipped_page_sets_no_property_and_embeds_nothing() {
         for name in ["tags:", "aliases:", "key:", "status: done"] {
             assert!(!block.contains(name), "{note}");
         }
-        for bad in ["[[", "{{", "<%", "`$=", "`=", "```dataview", "key:: ", " #tag", "Private%20note.md)\n"] {
+        for bad in ["[[", "{{", "<%", "`$=", " `=", "\n```dataview", "key:: ", " #tag", "Private%20note.md)\n"] {
             assert!(!note.contains(bad), "{bad} in {note}");
         }
         let parsed = lapidary_note::Note::parse(&note);
