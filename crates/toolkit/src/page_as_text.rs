@@ -96,6 +96,7 @@ fn escaped(text: &str, origin: PageOrigin) -> String {
     });
     let mut addresses = addresses.peekable();
     let mut kept = note.code.iter().map(|code| code.span.clone()).peekable();
+    let begins_tag = |next: u8| next.is_ascii_alphabetic() || b"/!?".contains(&next);
     let bytes = text.as_bytes();
     let mut at = 0;
     while at < bytes.len() {
@@ -121,11 +122,7 @@ fn escaped(text: &str, origin: PageOrigin) -> String {
                 }
                 _ => edits.push(before(at)),
             },
-            b'<' if next.is_some_and(|next| next.is_ascii_alphabetic() || b"/!?".contains(&next)) => {
-                if !is_escaped(bytes, at) {
-                    edits.push(before(at));
-                }
-            }
+            b'<' if next.is_some_and(begins_tag) && !is_escaped(bytes, at) => edits.push(before(at)),
             _ => {}
         }
         at += 1;
