@@ -88,7 +88,7 @@ fn escaped(text: &str, origin: PageOrigin) -> String {
             edits.push(before(code.content.end - query.len()));
         }
     }
-    // Most signs are no markup in an address, which has to stay what it is.
+    // Most signs do not mark up anything in an address, which has to stay what it is.
     let links = note.links.iter().filter(|link| !link.internal && link.kind != LinkKind::Reference);
     let addresses = links.map(|link| match link.kind {
         LinkKind::Url => link.span.clone(),

@@ -1018,7 +1018,7 @@ reasons! { |offered|
     AskedAlone { tool: String } => {
         kinds: [],
         kind: ReasonKind::ApprovalUnavailable,
-        message: format!("{tool} needs the user's approval for each call, and nobody can be asked among other steps."),
+        message: format!("{tool} needs the user's approval for each call, and no user can be asked among other steps."),
         data: json!({ "tool": tool }),
         hint: "Nothing was done. Make that call by itself, and give what it answers to the other steps.",
     }
