@@ -10,7 +10,8 @@ use std::{
 };
 
 use lapidary_operation::{
-    CallResult, FailedCall, KnownServer, OtherServers, ServerCall, ServerFacts, ServerFault, ToolOffer,
+    CallResult, FailedCall, KnownServer, OtherServers, ServerCall, ServerFacts, ServerFault, ServerToolStanding,
+    ToolOffer,
 };
 use lapidary_vault::ElapsedTime;
 use parking_lot::Mutex;
@@ -207,6 +208,11 @@ impl ServerFacts for ConfiguredServers {
             offer: slot.state.try_lock().and_then(|state| Some(Arc::clone(&state.offer.as_ref()?.offer))),
         };
         self.servers.iter().map(known).collect()
+    }
+
+    fn standing(&self, server: &str, tool: &str) -> Option<ServerToolStanding> {
+        let slot = self.servers.iter().find(|slot| slot.settings.name == server)?;
+        Some(slot.settings.standing(tool))
     }
 
     fn tools(&self, server: &str, within: Duration) -> Result<Arc<ToolOffer>, ServerFault> {

@@ -66,8 +66,15 @@ pub(crate) fn read(message: &[u8]) -> Result<ServerReply, ServerFault> {
         Some(Value::Null) | None => {}
         // A model would pay for the same words twice.
         Some(structured) if repeats(&answer.content, &structured) => {}
-        Some(structured) if structured.to_string().len() <= MOST_STRUCTURED => reply.structured = Some(structured),
-        Some(_) => reply.left_out += 1,
+        Some(structured) => {
+            let written = structured.to_string();
+            match written.len() <= MOST_STRUCTURED {
+                true => reply.structured = Some(structured),
+                // The beginning of it is more than nothing, and what is missing is said.
+                false if reply.text.is_empty() => push(&mut reply, &written),
+                false => reply.left_out += 1,
+            }
+        }
     }
     Ok(reply)
 }
@@ -145,7 +152,11 @@ mod tests {
         let long = reply(&json!({ "content": [{ "type": "text", "text": "ä".repeat(MOST_TEXT) }], "isError": true }));
         assert!(long.text.len() <= MOST_TEXT && long.text.len() + long.cut == 2 * MOST_TEXT && long.has_failed);
         let wide = reply(&json!({ "structuredContent": { "a": "x".repeat(MOST_STRUCTURED) } }));
-        assert_eq!((wide.structured, wide.left_out), (None, 1));
+        assert_eq!((wide.structured, wide.left_out), (None, 0));
+        assert!(wide.text.starts_with("{\"a\":\"xxx") && wide.text.len() == MOST_TEXT && wide.cut > 0);
+        let text = json!([{ "type": "text", "text": "Done." }]);
+        let beside = reply(&json!({ "content": text, "structuredContent": { "a": "x".repeat(MOST_STRUCTURED) } }));
+        assert_eq!((beside.text.as_str(), beside.structured, beside.left_out), ("Done.", None, 1));
     }
 
     #[test]

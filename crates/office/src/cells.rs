@@ -90,7 +90,8 @@ fn number(text: &str) -> Option<f64> {
     (is_number && is_short).then(|| text.parse().ok())?
 }
 
-/// `2026-04-15`, `2026-04-15T09:30`, `2026-04-15 09:30:00`. One with a zone is text: a cell has none.
+/// `2026-04-15`, `2026-04-15T09:30`, `2026-04-15 09:30:00`, and with parts of a second. A cell has no zone, so one with a zone is
+/// the time on the clock there, as it is written.
 fn moment(text: &str) -> Option<CellValue> {
     let (day, time) = match text.get(10..) {
         // Cut between letters only: a text with others in front is not a day anyway.
@@ -99,10 +100,35 @@ fn moment(text: &str) -> Option<CellValue> {
     };
     let day = day_number(day)?;
     let Some(time) = time else { return Some(CellValue::Day(day)) };
-    let seconds = seconds_of(time)?;
+    let (seconds, behind) = match time.split_once('.') {
+        Some((whole, rest)) => {
+            let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+            // Parts of a second belong to seconds.
+            ((1..=9).contains(&digits) && whole.len() == 8).then_some(())?;
+            (seconds_of(whole)?, &rest[digits..])
+        }
+        None => {
+            let end = time.find(['Z', '+', '-', '[']).unwrap_or(time.len());
+            (seconds_of(&time[..end])?, &time[end..])
+        }
+    };
+    is_zone(behind).then_some(())?;
     #[expect(clippy::cast_precision_loss, reason = "both are small")]
     let moment = day as f64 + seconds as f64 / 86_400.0;
     Some(CellValue::Moment(moment))
+}
+
+/// Nothing, `Z`, `+02:00`, `+0200`, or a name in brackets behind any of these.
+fn is_zone(text: &str) -> bool {
+    let (offset, name) = text.split_once('[').map_or((text, None), |(offset, name)| (offset, Some(name)));
+    let digits = || offset.get(1..).unwrap_or_default().replacen(':', "", 1);
+    let is_offset = match offset.as_bytes().first() {
+        None => true,
+        Some(b'Z') => offset.len() == 1,
+        Some(b'+' | b'-') => digits().len() == 4 && digits().bytes().all(|byte| byte.is_ascii_digit()),
+        Some(_) => false,
+    };
+    is_offset && name.is_none_or(|name| name.ends_with(']') && name.len() > 1)
 }
 
 fn seconds_of(time: &str) -> Option<i64> {
@@ -253,7 +279,14 @@ mod tests {
             ("2024-02-29", CellValue::Day(45_351)),
             ("2026-04-15T12:00", CellValue::Moment(46_127.5)),
             ("2026-04-15 06:00:00", CellValue::Moment(46_127.25)),
-            ("2026-04-15T12:00Z", CellValue::Text("2026-04-15T12:00Z".to_owned())),
+            ("2026-04-15T12:00Z", CellValue::Moment(46_127.5)),
+            ("2026-04-15T12:00:00.123+02:00", CellValue::Moment(46_127.5)),
+            ("2026-04-15T12:00:00[Europe/Berlin]", CellValue::Moment(46_127.5)),
+            ("2026-04-15T12:00:00-0500", CellValue::Moment(46_127.5)),
+            ("2026-04-15T12:00 to 13:00", CellValue::Text("2026-04-15T12:00 to 13:00".to_owned())),
+            ("2026-04-15T12:00+2", CellValue::Text("2026-04-15T12:00+2".to_owned())),
+            ("2026-04-15T12:00.5", CellValue::Text("2026-04-15T12:00.5".to_owned())),
+            ("2026-04-15T12:00:00.5x", CellValue::Text("2026-04-15T12:00:00.5x".to_owned())),
             ("=1+1", CellValue::Text("=1+1".to_owned())),
             ("", CellValue::Empty),
         ] {

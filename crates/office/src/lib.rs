@@ -26,4 +26,4 @@ pub use markdown::{EmbeddedPart, MarkdownFault, MarkdownResult, WantedEmbed, mar
 pub use package::WriteFault;
 pub use pptx::{PptxParts, write_pptx};
 pub use template::{FilledDocument, FillingClock, OfficeFormat, TemplateFault, TemplateFilling, fill_template};
-pub use xlsx::{XlsxParts, write_xlsx};
+pub use xlsx::{XlsxParts, sheet_names, write_xlsx};

@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     body::DocumentBody,
-    cells::{CellValue, SheetTable},
+    cells::{CellValue, SheetTable, dated_cell},
     package::WriteFault,
 };
 
@@ -65,6 +65,8 @@ pub struct FilledDocument {
     pub pictures_left_out: usize,
     /// Slides, or rows that were written for `{{rows.…}}`.
     pub parts: usize,
+    /// It was attached to another template, which would have been loaded.
+    pub is_detached: bool,
 }
 
 /// Why a template cannot be filled.
@@ -76,6 +78,8 @@ pub enum TemplateFault {
     Locked,
     /// It has programs in it.
     Macros,
+    /// It has parts that are loaded from elsewhere.
+    Linked,
     /// It unpacks to more than is read.
     Unpacked,
     /// What it would become is larger than it may be.
@@ -146,7 +150,12 @@ impl KnownValues<'_> {
         if name.eq_ignore_ascii_case("title") {
             return Some(CellValue::text(self.filling.title.as_str()));
         }
-        (self.others)(name).map(CellValue::text).or_else(|| self.filling.property(name).cloned())
+        let other = (self.others)(name).map(|text| match dated_cell(&text) {
+            // A day in the form of the owner stays as it is written.
+            day @ CellValue::Day(_) if day.shown() == text => day,
+            _ => CellValue::text(text),
+        });
+        other.or_else(|| self.filling.property(name).cloned())
     }
 }
 
@@ -166,6 +175,7 @@ pub fn fill_template(
         OfficeFormat::Pptx => presentation::fill(&mut source, &values)?,
         OfficeFormat::Xlsx => workbook::fill(&mut source, &values)?,
     };
+    filled.is_detached = source.is_detached;
     filled.bytes = source.finish()?;
     Ok(filled)
 }

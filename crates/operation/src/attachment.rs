@@ -76,6 +76,8 @@ pub struct FilledFacts {
     pub pictures_left_out: u32,
     /// Its slides, or the rows that were written into it.
     pub parts: u32,
+    /// It was attached to another template, which would have been loaded.
+    pub is_detached: bool,
 }
 
 /// A picture of a size that a model can use.

@@ -6,7 +6,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use crate::{
-    Context, OfferedTools, Reason, ReplyFacts, ServerCall,
+    Context, NamedCall, OfferedTools, Reason, ReplyFacts, ServerCall,
     declaration::{Effect, ToolKind, WireFamily},
     example::Example,
     lazy_schemas::ToolSchemas,
@@ -34,6 +34,10 @@ pub trait AnyTool: Send + Sync {
     ) -> Result<Planned, Reason>;
     /// The call that these arguments stand for, if the tool relays and they are valid.
     fn relayed(&self, _arguments: &Map<String, Value>) -> Option<RelayedCall> {
+        None
+    }
+    /// The call of another server that these arguments stand for, if the tool forwards and they are valid. Asks no server.
+    fn named_call(&self, _arguments: &Map<String, Value>) -> Option<NamedCall> {
         None
     }
     fn examples(&self) -> Vec<Example>;
@@ -197,7 +201,7 @@ impl<T: ForwardTool> AnyTool for ForwardEntry<T> {
         _: Option<&View>,
         arguments: Map<String, Value>,
     ) -> Result<Planned, Reason> {
-        let call = self.0.call(context, parse(T::DECLARATION.name, arguments)?)?;
+        let call = self.0.call(context, self.0.named(parse(T::DECLARATION.name, arguments)?))?;
         // The call itself goes to the executor, and the answer has to name it.
         let draft = Box::new(ForwardDraft { tool: &self.0, call: call.clone() });
         Ok(Planned::Change(PlannedChange {
@@ -209,6 +213,11 @@ impl<T: ForwardTool> AnyTool for ForwardEntry<T> {
             action: Some(OutsideAction::Call(call)),
             draft,
         }))
+    }
+
+    fn named_call(&self, arguments: &Map<String, Value>) -> Option<NamedCall> {
+        // As with a relay: what is wrong with the arguments is said when the call is planned.
+        parse(T::DECLARATION.name, arguments.clone()).ok().map(|input| self.0.named(input))
     }
 
     fn examples(&self) -> Vec<Example> {

@@ -69,8 +69,8 @@ pub use facts::ReplyFacts;
 pub use json_text::{JsonTextError, json_text};
 pub use lapidary_vault::DecodeFault;
 pub use other_servers::{
-    AskedTools, CallResult, FailedCall, KnownServer, NamePattern, OtherServers, ServerCall, ServerFacts, ServerFault,
-    ServerReply, ServerRequests, ServerTool, ServerToolStanding, ToolOffer, is_of_name,
+    AskedTools, CallResult, FailedCall, KnownServer, NamePattern, NamedCall, OtherServers, ServerCall, ServerFacts,
+    ServerFault, ServerReply, ServerRequests, ServerTool, ServerToolStanding, ToolOffer, is_of_name,
 };
 pub use owner_settings::OwnerSettings;
 pub use payload::{

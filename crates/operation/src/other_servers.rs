@@ -12,6 +12,8 @@ use crate::{Cancel, ContentBlock, Effect, Reason, quote::quoted};
 pub trait ServerFacts: Send + Sync {
     /// Those that are configured, in the owner's order. Asks none of them.
     fn servers(&self) -> Vec<KnownServer>;
+    /// What the owner says of a tool, whether or not the server has it: nothing if no such server is configured. Asks none.
+    fn standing(&self, server: &str, tool: &str) -> Option<ServerToolStanding>;
     /// What a server offers, as far as the owner allows it. It is started or asked if its list is not known.
     fn tools(&self, server: &str, within: Duration) -> Result<Arc<ToolOffer>, ServerFault>;
 }
@@ -114,6 +116,21 @@ pub struct ServerCall {
     pub tool: String,
     pub arguments: Map<String, Value>,
     pub standing: ServerToolStanding,
+}
+
+/// A call as its caller named it, before anything is known of the tool.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NamedCall {
+    pub server: String,
+    pub tool: String,
+    pub arguments: Map<String, Value>,
+}
+
+impl NamedCall {
+    pub fn with(self, standing: ServerToolStanding) -> ServerCall {
+        let Self { server, tool, arguments } = self;
+        ServerCall { server, tool, arguments, standing }
+    }
 }
 
 impl ServerCall {

@@ -196,6 +196,8 @@ pub struct CallSteps {
 pub struct StepsOutcome {
     pub name: Option<RecipeName>,
     pub dry_run: bool,
+    /// Whether a step asked the web: what is left to say may be text of strangers.
+    pub reached_web: bool,
     /// What is left to say.
     pub answer: Value,
     pub calls: Vec<StepCalls>,

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     ReasonKind,
-    declaration::{Declaration, Effect, PathRole, RestoreReach, ToolKind, ToolNeeds},
+    declaration::{Declaration, Effect, PathRole, RestoreReach, ToolGroup, ToolKind, ToolNeeds},
     lazy_schemas::{LazySchemas, ToolSchemas},
     listed,
 };
@@ -118,6 +118,11 @@ impl ToolSpec {
     /// Whether a caller who may only read can do nothing with it. A recipe may well only read.
     pub fn only_writes(&self) -> bool {
         self.writes() && self.kind != ToolKind::Steps
+    }
+
+    /// Whether it asks hosts of the web.
+    pub fn reaches_web(&self) -> bool {
+        self.declaration.group == ToolGroup::Web
     }
 
     /// Whether these arguments mean the note that is open in the app.

@@ -9,7 +9,7 @@ use crate::{
     AppAction, AppFault, ContentBlock, Context, OfferedTools, Reason,
     declaration::{Declaration, Effect, RestoreReach, ToolNeeds},
     example::Example,
-    other_servers::{CallResult, ServerCall},
+    other_servers::{CallResult, NamedCall, ServerCall},
     plan::{BatchOutcome, BatchPlan, CommitReport, ProposalStep, RelayedCall, StepsOutcome, StepsPlan},
 };
 
@@ -128,7 +128,9 @@ pub trait ForwardTool: Send + Sync + 'static {
     const EFFECT: Effect;
     type Input: DeserializeOwned + JsonSchema;
     type Output: Serialize + JsonSchema;
-    fn call(&self, context: &Context<'_>, input: Self::Input) -> Result<ServerCall, Reason>;
+    /// Which call is wanted, by its arguments alone.
+    fn named(&self, input: Self::Input) -> NamedCall;
+    fn call(&self, context: &Context<'_>, named: NamedCall) -> Result<ServerCall, Reason>;
     /// The answer, once the other server has answered.
     fn finish(&self, call: &ServerCall, result: &CallResult) -> Result<Self::Output, Reason>;
     fn text(&self, output: &Self::Output) -> Option<String>;

@@ -75,6 +75,10 @@ pub enum WebFault {
     TooLarge {
         limit: u64,
     },
+    /// There is nothing to read, perhaps because only scripts would make it.
+    NoText {
+        by_scripts: bool,
+    },
     /// As many pages are fetched at this moment as may be.
     Busy,
     /// The owner named no search engine.

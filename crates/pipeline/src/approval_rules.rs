@@ -173,6 +173,26 @@ impl ApprovalRules {
         self.first(about).unwrap_or(RuleVerdict { decision: RuleDecision::Allow, rule: None })
     }
 
+    /// The decision for a call that asks others, before there is a change to be judged: only rules that name the tool or its
+    /// group decide, about what it reads and what it changes.
+    pub(crate) fn on_reaching(&self, spec: &ToolSpec) -> RuleDecision {
+        let on = |effect: Effect| {
+            let about = |rule: &ApprovalRule| {
+                (rule.group.is_some() || rule.tool.is_some())
+                    && rule.path.is_none()
+                    && rule.effect.is_none_or(|wanted| wanted == effect)
+                    && rule.group.is_none_or(|group| group == spec.declaration.group)
+                    && rule.tool.as_ref().is_none_or(|tool| tool == spec.name())
+            };
+            self.first(about).map_or(RuleDecision::Allow, |verdict| verdict.decision)
+        };
+        match on(spec.effect) {
+            RuleDecision::Ask => on(Effect::Read).max(RuleDecision::Ask),
+            // What may not be changed can still be shown in a dry run; that is judged on the change.
+            RuleDecision::Allow | RuleDecision::Deny => on(Effect::Read),
+        }
+    }
+
     /// The decision for a tool that shows something without changing it: a dry run, a proposal, existing content. Only
     /// rules about reading apply.
     pub(crate) fn on_showing(&self, spec: &ToolSpec) -> RuleDecision {

@@ -274,7 +274,8 @@ pub(crate) fn wait(
             return Ok(Reason::TooMany { what: "approval requests", limit: 1 });
         }
         // A request that is being carried out must not be replaced, whatever the change would be by now.
-        let is_same = before["changes"] == json!(changes.to_string());
+        // Once a change was shown, the question that came before it is not asked again.
+        let is_same = before["changes"] == json!(changes.to_string()) || changes == ChangeSet::default().digest();
         if key.owns(&before) && (progress == ApprovalState::Taken || is_same) {
             return Ok(Reason::ApprovalPending { id: key.id, handle });
         }

@@ -115,6 +115,13 @@ pub(crate) fn plan_step<'a>(
     if !entry.spec.in_batches {
         return Err(Reason::NotInBatch { tool: name.to_owned() });
     }
+    // Before it is planned, which asks others.
+    match execution.setup().rules.on_reaching(&entry.spec) {
+        on if !entry.spec.reaches_web() || on == RuleDecision::Allow => {}
+        RuleDecision::Ask if execution.is_let_out => {}
+        RuleDecision::Deny => return Err(Reason::DeniedByRule),
+        _ => return Err(Reason::AskedAlone { tool: name.to_owned() }),
+    }
     let CheckedArguments { mut arguments, repairs } = check::step_arguments(entry, view.vault(), arguments)?;
     active_note::name(execution, &entry.spec, &mut arguments, view)?;
     check::write_scope(entry, &arguments, scope)?;

@@ -68,6 +68,10 @@ pub(crate) struct Execution<'a> {
     pub(crate) at_least: RuleDecision,
     /// This change has already been approved.
     pub(crate) approved: Option<ContentHash>,
+    /// The call itself was approved before it was planned, by its arguments, and may ask others.
+    pub(crate) is_let_out: bool,
+    /// The answer that came with the call was about that, and not about its change.
+    pub(crate) has_used_answer: bool,
     pub(crate) scope: Option<Arc<Scope>>,
     pub(crate) view: Option<View>,
     pub(crate) opened: Option<OpenedVaults>,
@@ -219,6 +223,8 @@ impl<'a> Execution<'a> {
             vault_choice: None,
             at_least: RuleDecision::Allow,
             approved,
+            is_let_out: false,
+            has_used_answer: false,
             scope: None,
             view: None,
             opened: None,

@@ -15,6 +15,8 @@ use serde_json::{Value, json};
 #[derive(Default)]
 pub(crate) struct FakeServers {
     pub(crate) calls: Mutex<Vec<ServerCall>>,
+    /// How often it was asked for its tools.
+    pub(crate) listed: Mutex<usize>,
     /// What every call fails with.
     pub(crate) failure: Mutex<Option<FailedCall>>,
     /// In place of the usual reply.
@@ -51,7 +53,13 @@ impl ServerFacts for FakeServers {
         vec![KnownServer { name: "garden".to_owned(), about: Some("beds and plants".to_owned()), offer }]
     }
 
+    fn standing(&self, server: &str, tool: &str) -> Option<ServerToolStanding> {
+        let only_reads = tool == "plant_count";
+        (server == "garden").then_some(ServerToolStanding { only_reads, is_asked: !only_reads })
+    }
+
     fn tools(&self, server: &str, _: Duration) -> Result<Arc<ToolOffer>, ServerFault> {
+        *self.listed.lock().unwrap() += 1;
         match server {
             "garden" => Ok(self.offer()),
             _ => Err(ServerFault::Unknown { known: vec!["garden".to_owned()] }),

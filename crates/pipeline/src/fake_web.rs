@@ -15,6 +15,8 @@ pub(crate) struct FakeWeb {
     pub(crate) fault: Mutex<Option<WebFault>>,
     /// In place of the page about slate.
     pub(crate) page: Mutex<Option<String>>,
+    /// In place of the text about tiles.
+    pub(crate) text: Mutex<Option<String>>,
 }
 
 const SLATE: &str = "<title>Slate roofs</title><meta name=author content=Ada><nav>Menu</nav>\
@@ -45,7 +47,10 @@ impl WebAccess for FakeWeb {
         match path {
             "slate" => Ok(page(PageKind::Html, self.page.lock().unwrap().as_deref().unwrap_or(SLATE))),
             "gallery" => Ok(page(PageKind::Html, GALLERY)),
-            "tiles.md" => Ok(page(PageKind::Text, "# Tiles\n\nClay.\n")),
+            "tiles.md" => {
+                let text = self.text.lock().unwrap();
+                Ok(page(PageKind::Text, text.as_deref().unwrap_or("# Tiles\n\nClay.\n")))
+            }
             _ => Err(WebFault::Status { status: 404 }),
         }
     }
@@ -54,6 +59,9 @@ impl WebAccess for FakeWeb {
         self.requests.lock().unwrap().push(url.to_owned());
         match url {
             "https://a.example/tile.gif" | "https://a.example/tile-again.gif" => Ok(picture().into()),
+            // One pixel, and eight by eight.
+            "https://a.example/dot.gif" => Ok(b"GIF89a\x01\0\x01\0".to_vec().into()),
+            "https://a.example/arrow.gif" => Ok(b"GIF89a\x08\0\x08\0".to_vec().into()),
             // Says that it is a picture, and is not.
             "https://a.example/trap.png" => Ok(b"<svg><script>alert(1)</script></svg>".to_vec().into()),
             _ => Err(WebFault::HostNotAllowed { host: "b.example".to_owned(), port: None, is_private: false }),

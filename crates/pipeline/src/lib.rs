@@ -12,6 +12,7 @@ mod call_lanes;
 mod clock;
 mod confirmation;
 mod digest;
+mod document_outline;
 mod execute;
 mod execution;
 mod executor;

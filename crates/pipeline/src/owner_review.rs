@@ -51,6 +51,8 @@ pub struct ChangePreview {
     pub action: Option<OutsideAction>,
     /// Whether files may be left out.
     pub is_separable: bool,
+    /// What documents among its files have in them.
+    pub(crate) outlines: BTreeMap<VaultPath, Vec<String>>,
     pub(crate) places: LinkedPlaces,
 }
 
@@ -138,6 +140,11 @@ impl ChangePreview {
     /// Where a link takes a path of the change, if it is one.
     pub fn place_of(&self, path: &VaultPath) -> Option<&VaultPath> {
         self.places.linked(path)
+    }
+
+    /// What a document of the change has in it, if it is one.
+    pub fn outline_of(&self, path: &VaultPath) -> &[String] {
+        self.outlines.get(path).map_or(&[], Vec::as_slice)
     }
 
     /// The same change with an amendment, to be shown before it is approved.

@@ -132,7 +132,10 @@ pub(crate) fn plan<'a>(
     // Also for a run that fails: the log says how far it came.
     execution.ran.calls.clone_from(&calls);
     let answer = answered?;
-    let outcome = StepsOutcome { name, dry_run, answer, calls, files: changes.changes.len(), cut };
+    let catalogue = &execution.profile().catalogue;
+    let reaches_web = |made: &StepCalls| catalogue.find(made.tool).is_ok_and(|entry| entry.spec.reaches_web());
+    let reached_web = calls.iter().any(reaches_web);
+    let outcome = StepsOutcome { name, dry_run, reached_web, answer, calls, files: changes.changes.len(), cut };
     let draft = Box::new(StepsDraft(Some(finish(outcome, execution.offered()))));
     // A run that only reads has nothing to show.
     let dry_run = dry_run && !changes.is_empty();
@@ -226,7 +229,7 @@ impl<'a> StepRun<'_, '_, 'a> {
         // The user cannot be asked in the middle of a run.
         match execution.setup().rules.on_reading(&entry.spec).decision {
             RuleDecision::Allow => {}
-            RuleDecision::Ask => return Err(Reason::NobodyToAsk),
+            RuleDecision::Ask => return Err(Reason::AskedAlone { tool: entry.spec.name().to_owned() }),
             RuleDecision::Deny => return Err(Reason::DeniedByRule),
         }
         let view = self.overlay.as_ref().unwrap_or(self.view);
@@ -243,6 +246,11 @@ impl<'a> StepRun<'_, '_, 'a> {
 
     /// A call that changes something, planned on what the steps before it leave.
     fn write(&mut self, entry: &'a CatalogueEntry, given: Map<String, Value>) -> Result<Map<String, Value>, Reason> {
+        // The approval of a run names no address that its steps ask.
+        let rules = &self.execution.setup().rules;
+        if entry.spec.reaches_web() && rules.on_reaching(&entry.spec) == RuleDecision::Ask {
+            return Err(Reason::AskedAlone { tool: entry.spec.name().to_owned() });
+        }
         let now = self.overlay.as_ref().unwrap_or(self.view);
         let (_, step, planned) =
             batch::plan_step(self.execution, self.context, now, self.scope, entry.spec.name(), given, self.dry_run)?;

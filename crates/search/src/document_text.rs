@@ -191,6 +191,8 @@ pub enum DecodeFault {
     Locked,
     /// It has programs in it.
     Macros,
+    /// It has parts that are loaded from elsewhere.
+    Linked,
     /// It has more pixels than are decoded.
     TooManyPixels,
     /// It unpacks to more than is read, or has too many parts.
@@ -217,6 +219,7 @@ impl DecodeFault {
             Self::Blank => "blank",
             Self::Locked => "locked",
             Self::Macros => "macros",
+            Self::Linked => "linked",
             Self::TooManyPixels => "pixels",
             Self::Unpacked => "unpacked",
             Self::Memory => "memory",
@@ -234,6 +237,7 @@ impl DecodeFault {
             Self::Blank => "it is empty",
             Self::Locked => "it is locked with a password",
             Self::Macros => "it has macros",
+            Self::Linked => "it has pictures, objects, frames or data that programs load from elsewhere",
             Self::TooManyPixels => "it has too many pixels",
             Self::Unpacked => "unpacked, it is too large or has too many parts",
             Self::Memory => "decoding it takes too much memory",

@@ -158,6 +158,9 @@ impl McpServer {
     }
 }
 
+/// How often a user is asked about one call.
+const MOST_QUESTIONS: usize = 2;
+
 /// How often is looked whether a change that waits was answered.
 const LOOK_FOR_ANSWER: Duration = Duration::from_millis(300);
 
@@ -327,7 +330,9 @@ impl ServerHandler for McpServer {
                 outcome = self.execute(answered, &context, &mut reached).await;
             }
         }
-        if let (Outcome::Asked(Question { message, state }), Some(again)) = (&mut outcome, again) {
+        // The call itself may be asked about, and then what it would change.
+        for _ in 0..MOST_QUESTIONS {
+            let (Outcome::Asked(Question { message, state }), Some(again)) = (&mut outcome, &again) else { break };
             let (message, state) = (std::mem::take(message), std::mem::take(state));
             if asking::by_retry(&context) {
                 return Ok(asking::input_required(message, state).into());
@@ -339,7 +344,8 @@ impl ServerHandler for McpServer {
             let (open, caller) = (&self.shared.questions, ChangeAuthor::client_of(&signature));
             let verdict = Box::pin(asking::ask_now(open, caller, &context, message, within)).await;
             // The same call with the answer, not a continuation: everything is checked again on the way.
-            let answered = Invocation { answer: Some(ConsentAnswer { state, verdict }), ..*again };
+            let answer = Some(ConsentAnswer { state, verdict });
+            let answered = Invocation { answer, ..Invocation::clone(again) };
             outcome = self.execute(answered, &context, &mut reached).await;
         }
         // A protocol error, as the specification asks for unknown tools; all other refusals are results, which models

@@ -165,7 +165,7 @@ impl Change {
     }
 
     /// Whether the file is gone from the vault afterwards.
-    fn takes_away(&self) -> bool {
+    pub fn takes_away(&self) -> bool {
         matches!(self, Self::Trash { .. } | Self::TrashFolder { .. } | Self::Delete { .. })
     }
 }
@@ -204,9 +204,14 @@ impl ChangeSet {
 
     /// The change as a unified diff, for people. Text that is not UTF-8 is shown with replacement characters.
     pub fn diff(&self) -> ChangeDiff {
+        self.diff_with(&|_| Vec::new())
+    }
+
+    /// The same, with lines about what a change writes that is not text.
+    pub fn diff_with(&self, outline: &dyn Fn(&Change) -> Vec<String>) -> ChangeDiff {
         let mut diff = ChangeDiff::default();
         for change in &self.changes {
-            diff.add(change);
+            diff.add(change, outline);
         }
         diff
     }
@@ -247,7 +252,7 @@ impl ChangeDiff {
         self.text += &format!("rename from {from}\nrename to {to}\n");
     }
 
-    fn add(&mut self, change: &Change) {
+    fn add(&mut self, change: &Change, outline: &dyn Fn(&Change) -> Vec<String>) {
         match change {
             Change::Trash { path, .. } => {
                 self.text += &format!("move to the trash {path}\n");
@@ -272,6 +277,9 @@ impl ChangeDiff {
         let new_name = if change.takes_away() { ABSENT } else { change.to().map_or(path, VaultPath::as_str) };
         let old = change.before().map_or(&[][..], File::bytes);
         self.add_lines((old_name, old), (new_name, change.bytes()));
+        if !is_text(change.bytes()) {
+            outline(change).iter().for_each(|line| self.text += &format!("  {line}\n"));
+        }
     }
 
     fn add_lines(&mut self, old: (&str, &[u8]), new: (&str, &[u8])) {
@@ -280,6 +288,11 @@ impl ChangeDiff {
 
     /// Lines that are not compared in time count as replaced.
     fn add_lines_within(&mut self, patience: Duration, (old_name, old): (&str, &[u8]), (new_name, new): (&str, &[u8])) {
+        if !is_text(old) || !is_text(new) {
+            self.text += &format!("--- {old_name}\n+++ {new_name}\nnot text: {}", content_size(old_name, old));
+            self.text += &format!(", then {}\n", content_size(new_name, new));
+            return;
+        }
         let (before, after) = (line_count(old), line_count(new));
         // Only counted: all old lines as removed, all new ones as added.
         if self.text.len() > LONGEST_DIFF || before + after > MOST_LINES {
@@ -299,6 +312,20 @@ impl ChangeDiff {
         }
         self.text += &diff.unified_diff().context_radius(2).header(old_name, new_name).to_string();
     }
+}
+
+fn is_text(content: &[u8]) -> bool {
+    !content.contains(&0) && std::str::from_utf8(content).is_ok()
+}
+
+/// What a content is that has no lines: its kind by its name, and how large it is.
+fn content_size(name: &str, content: &[u8]) -> String {
+    if name == ABSENT {
+        return "nothing".to_owned();
+    }
+    let ending = name.rsplit(['/', '.']).next().filter(|ending| name.ends_with(&format!(".{ending}")));
+    let kind = ending.map_or(String::new(), |ending| format!("{}, ", ending.to_uppercase()));
+    format!("{kind}{} bytes", content.len())
 }
 
 fn line_count(text: &[u8]) -> usize {

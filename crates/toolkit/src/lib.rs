@@ -40,6 +40,7 @@ pub mod note_template;
 pub mod occurrence;
 pub mod owner_guide;
 pub mod page;
+pub mod page_as_text;
 pub mod page_part;
 pub mod page_pictures;
 pub mod part_moving;

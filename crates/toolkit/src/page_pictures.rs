@@ -1,7 +1,11 @@
 //! The pictures of a web page as attachments of its note: each is what its bytes say, in the folder that the vault wants, and the
 //! links to them become embeds.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    collections::{BTreeMap, HashMap, HashSet},
+    sync::Arc,
+    time::Duration,
+};
 
 use lapidary_note::{ContentHash, Document, FileContent, LinkForm};
 use lapidary_operation::{Context, Reason, WebRequests};
@@ -12,7 +16,11 @@ use crate::{free_name, index, link::NewLink};
 /// Of one page.
 const MOST_PICTURES: usize = 20;
 const MOST_BYTES: usize = 8 << 20;
-/// Smaller ones show nothing: they are there to be counted by their host.
+/// Smaller ones are marks of the page's design, unless the page has words for them.
+const LEAST_SIDE: u32 = 16;
+/// And these show nothing at all: they are there to be counted by their host.
+const SHOWS_NOTHING: u32 = 2;
+/// No picture of a format whose size is not known here is smaller.
 const LEAST_BYTES: usize = 100;
 /// What is left of the call for the note itself.
 const TIME_FOR_THE_REST: Duration = Duration::from_secs(10);
@@ -23,7 +31,61 @@ pub struct KeptPictures {
     pub text: String,
     pub changes: Vec<Change>,
     /// Links that stay links.
-    pub left: usize,
+    pub left: PicturesLeft,
+}
+
+/// How many links to pictures stay links, by the reason.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PicturesLeft(BTreeMap<PictureProblem, usize>);
+
+/// Why a picture is not kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum PictureProblem {
+    NotFetched,
+    NotAPicture,
+    TooSmall,
+    TooMany,
+}
+
+impl PicturesLeft {
+    pub fn total(&self) -> usize {
+        self.0.values().sum()
+    }
+
+    /// Such as `2 could not be fetched, 1 is too small`; empty if none is left.
+    pub fn in_words(&self) -> String {
+        let one = |(problem, count): (&PictureProblem, &usize)| {
+            let words = match problem {
+                PictureProblem::NotFetched => "not to be had, or of a host that is not open",
+                PictureProblem::NotAPicture => "of a kind that is not kept",
+                PictureProblem::TooSmall => "too small",
+                PictureProblem::TooMany => "beyond the limits",
+            };
+            format!("{count} {words}")
+        };
+        self.0.iter().map(one).collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// Whether a picture is a mark of the design or of a counter, and no content.
+fn is_too_small(bytes: &[u8], has_words: bool) -> bool {
+    let number = |at: usize, is_big: bool| {
+        let wide = if is_big { bytes.get(at..at + 4) } else { bytes.get(at..at + 2) };
+        wide.map(|wide| {
+            let value = |sum: u32, byte: &u8| (sum << 8) | u32::from(*byte);
+            if is_big { wide.iter().fold(0, value) } else { wide.iter().rev().fold(0, value) }
+        })
+    };
+    let sides = match ending_of(bytes) {
+        Some("png") => number(16, true).zip(number(20, true)),
+        Some("gif") => number(6, false).zip(number(8, false)),
+        _ => None,
+    };
+    match sides {
+        Some((width, height)) if width.max(height) <= SHOWS_NOTHING => true,
+        Some((width, height)) => width.max(height) < LEAST_SIDE && !has_words,
+        None => bytes.len() < LEAST_BYTES,
+    }
 }
 
 /// The ending for a picture, by its first bytes. SVG is none: it can hold scripts and requests.
@@ -62,14 +124,36 @@ pub fn keep(
     let not_text = |_| Reason::NotText { path: note.clone(), valid_up_to: None };
     // Has the note and each picture as if they were made: no name is given twice, and links resolve.
     let mut ahead = view.with(&ChangeSet::one(Change::Create { path: note.clone(), content: text.to_owned().into() }));
+    let document = Document::open(text.to_owned()).map_err(not_text)?;
+    // A link without words of the page says no more than `Picture`.
+    let named: HashSet<&str> = document
+        .note()
+        .links
+        .iter()
+        .filter(|link| link.alias.as_ref().is_some_and(|words| text[words.clone()].starts_with("Picture: ")))
+        .filter_map(|link| text.get(link.destination.clone()))
+        .collect();
     let (mut changes, mut bytes, mut kept) = (Vec::new(), 0, Vec::<(&str, ContentHash, VaultPath)>::new());
-    for address in addresses.iter().take(MOST_PICTURES) {
+    let mut problems = HashMap::new();
+    for (number, address) in addresses.iter().enumerate() {
         // A clip with some of its pictures is better than none at all.
-        if context.cancel.left() < TIME_FOR_THE_REST {
-            break;
+        if number >= MOST_PICTURES || context.cancel.left() < TIME_FOR_THE_REST {
+            problems.insert(address.as_str(), PictureProblem::TooMany);
+            continue;
         }
-        let Ok(picture) = web.fetch_picture(address, context.cancel)? else { continue };
-        let Some(ending) = ending_of(&picture).filter(|_| picture.len() >= LEAST_BYTES) else { continue };
+        let mut left_out = |problem| problems.insert(address.as_str(), problem);
+        let Ok(picture) = web.fetch_picture(address, context.cancel)? else {
+            left_out(PictureProblem::NotFetched);
+            continue;
+        };
+        let Some(ending) = ending_of(&picture) else {
+            left_out(PictureProblem::NotAPicture);
+            continue;
+        };
+        if is_too_small(&picture, named.contains(address.as_str())) {
+            left_out(PictureProblem::TooSmall);
+            continue;
+        }
         let hash = ContentHash::of(&picture);
         // A page may show one picture at several addresses.
         if let Some((_, _, path)) = kept.iter().find(|(_, known, _)| *known == hash) {
@@ -78,9 +162,11 @@ pub fn keep(
         }
         // A smaller one may still fit.
         if bytes + picture.len() > MOST_BYTES.min(context.budget.file_bytes()) {
+            left_out(PictureProblem::TooMany);
             continue;
         }
         let Some(path) = free_name::free_path(context, &ahead, folder.as_ref(), &stem_of(address), ending)? else {
+            left_out(PictureProblem::TooMany);
             continue;
         };
         bytes += picture.len();
@@ -93,8 +179,7 @@ pub fn keep(
     }
     let files = index::files(context, &ahead)?;
     let form = if settings.markdown_links { LinkForm::Markdown } else { LinkForm::Wiki };
-    let document = Document::open(text.to_owned()).map_err(not_text)?;
-    let (mut embedded, mut left) = (text.to_owned(), 0);
+    let (mut embedded, mut left) = (text.to_owned(), PicturesLeft::default());
     // From the last to the first, so that the places of the others stay.
     for link in document.note().links.iter().rev().filter(|link| !link.embed && !link.internal) {
         let Some(address) = text.get(link.destination.clone()) else { continue };
@@ -104,7 +189,10 @@ pub fn keep(
         let picture = kept.iter().find(|(known, ..)| *known == address).map(|(_, _, path)| path);
         match picture.and_then(|path| NewLink::to(files, path, note, settings.new_links, form, "")) {
             Some(new) => embedded.replace_range(link.span.clone(), &format!("!{}", new.text)),
-            None => left += 1,
+            None => {
+                let problem = problems.get(address).copied().unwrap_or(PictureProblem::TooMany);
+                *left.0.entry(problem).or_default() += 1;
+            }
         }
     }
     Ok(KeptPictures { text: embedded, changes, left })
@@ -128,6 +216,33 @@ mod tests {
             (b"\x89PN", None),
         ] {
             assert_eq!(ending_of(bytes), ending, "{bytes:?}");
+        }
+    }
+
+    #[test]
+    fn marks_of_the_design_are_too_small_unless_the_page_has_words_for_them() {
+        let gif = |width: u16, height: u16| {
+            let mut bytes = b"GIF89a".to_vec();
+            bytes.extend([width.to_le_bytes(), height.to_le_bytes()].concat());
+            bytes
+        };
+        let png = |width: u32, height: u32| {
+            let mut bytes = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR".to_vec();
+            bytes.extend([width.to_be_bytes(), height.to_be_bytes()].concat());
+            bytes
+        };
+        for (bytes, without_words, with_words) in [
+            (gif(1, 1), true, true),
+            (gif(15, 15), true, false),
+            (gif(300, 2), false, false),
+            (png(2, 2), true, true),
+            (png(12, 12), true, false),
+            (png(16, 4), false, false),
+            (b"\xff\xd8\xff\xe0".to_vec(), true, true),
+            ([b"\xff\xd8\xff".as_slice(), &[0; 100]].concat(), false, false),
+        ] {
+            let found = (is_too_small(&bytes, false), is_too_small(&bytes, true));
+            assert_eq!(found, (without_words, with_words), "{bytes:?}");
         }
     }
 

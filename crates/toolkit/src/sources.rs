@@ -76,6 +76,7 @@ impl SourceDraft {
         }
         text.push('\n');
         let WebPage { title, url, author, published, .. } = page;
+        let [title, author, published] = [title, author, published].map(|said| said.as_deref().map(inert_property));
         Some(Self { mark: text_mark(original), text, title, url, author, published, ..Self::default() })
     }
 
@@ -143,6 +144,12 @@ impl SourceDraft {
         let edited = note.edit_properties(&edits).map_err(|error| edit_refusal(path, &error))?;
         Ok(edited.document)
     }
+}
+
+/// What a page says of itself, as a property that links to nothing and runs nothing.
+fn inert_property(said: &str) -> String {
+    // Behind each pair there may be another.
+    said.replace("[[", "[ [").replace("[[", "[ [").replace("{{", "{ {").replace("{{", "{ {").replace("<%", "< %")
 }
 
 /// Text of a caller or a page on one line; none if it is blank.

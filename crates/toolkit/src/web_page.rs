@@ -6,6 +6,7 @@ use html5gum::{DefaultEmitter, HtmlString, StartTag, Token, Tokenizer};
 use lapidary_note::count_steps;
 
 use self::page_text::PageText;
+pub(crate) use self::page_text::absolute_address;
 
 /// What a page says, and what it says about itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -17,6 +18,8 @@ pub struct WebPage {
     pub url: Option<String>,
     /// The addresses of its pictures, if they were asked for. Each is a link in the text.
     pub pictures: Vec<String>,
+    /// Whether scripts could make more of it.
+    pub has_scripts: bool,
 }
 
 /// Elements that are not part of what a page says.
@@ -41,6 +44,7 @@ impl WebPage {
     fn read_with(html: &str, base: Option<&str>, with_pictures: bool) -> Self {
         let mut page = Self::default();
         let tokens = page.tokens(html);
+        page.has_scripts = tokens.iter().any(|token| matches!(token, Token::StartTag(tag) if is(&tag.name, "script")));
         let base = base.or(page.url.as_deref()).map(str::to_owned);
         // A page that is badly closed may have everything in an element that is skipped; better all of it than nothing.
         for choice in [PageChoice::Main, PageChoice::Body, PageChoice::All] {
@@ -130,7 +134,8 @@ impl PageChoice {
                 continue;
             }
             let is_skipped = match self {
-                Self::All => matches!(name, "script" | "style" | "template"),
+                // What is said to readers without scripts is not what the page says.
+                Self::All => matches!(name, "script" | "style" | "template" | "noscript"),
                 Self::Main | Self::Body => SKIPPED.contains(&name),
             };
             if is_start && is_skipped && !matches!(token, Token::StartTag(tag) if tag.self_closing) {
@@ -241,6 +246,7 @@ mod tests {
             published: Some("2026-01-02T03:04:05Z".to_owned()),
             url: Some("https://a.example/slate".to_owned()),
             pictures: Vec::new(),
+            has_scripts: false,
         };
         assert_eq!(page, expected);
     }

@@ -34,7 +34,45 @@ pub(super) struct TemplateSource<'b> {
     /// Parts that are new or have other content.
     changed: BTreeMap<String, Vec<u8>>,
     removed: Vec<String>,
+    /// Whether it was attached to another template.
+    pub(super) is_detached: bool,
     most_bytes: usize,
+}
+
+/// What a program loads from elsewhere when it opens a document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum LoadedPart {
+    AttachedTemplate,
+    /// A picture, an object, a frame, data.
+    Other,
+}
+
+/// What an entry of a list of relations leads to outside of the document, unless it only is a link for readers.
+fn loads(text: &str, token: &XmlToken<'_>) -> Option<LoadedPart> {
+    if !token.is_start("Relationship") {
+        return None;
+    }
+    let value = |name: &str| attribute(text, token, name).unwrap_or_default();
+    let target = value("Target").trim().to_ascii_lowercase();
+    // Some programs go by the address alone.
+    let is_address = target.contains("://") || target.starts_with("\\\\") || target.starts_with("file:");
+    let is_outside = value("TargetMode").trim().eq_ignore_ascii_case("external") || is_address;
+    let kind = value("Type");
+    match kind.trim().rsplit('/').next().unwrap_or_default() {
+        _ if !is_outside => None,
+        "hyperlink" => None,
+        "attachedTemplate" => Some(LoadedPart::AttachedTemplate),
+        _ => Some(LoadedPart::Other),
+    }
+}
+
+/// The part that a list of relations belongs to.
+fn owner_of(list: &str) -> String {
+    list.replacen("_rels/", "", 1).trim_end_matches(".rels").to_owned()
+}
+
+fn is_relations(name: &str) -> bool {
+    name.to_ascii_lowercase().ends_with(".rels")
 }
 
 impl<'b> TemplateSource<'b> {
@@ -78,9 +116,44 @@ impl<'b> TemplateSource<'b> {
             }
             names.push(name);
         }
-        let source = Self { archive, names, texts, changed: BTreeMap::new(), removed: Vec::new(), most_bytes };
+        let mut source = Self {
+            archive,
+            names,
+            texts,
+            changed: BTreeMap::new(),
+            removed: Vec::new(),
+            is_detached: false,
+            most_bytes,
+        };
         source.check_format(format)?;
+        source.cut_loose()?;
         Ok(source)
+    }
+
+    /// Removes what leads to the template that the document was attached to, which programs load when they open it, and refuses
+    /// anything else that is loaded from elsewhere. Only links for readers stay.
+    fn cut_loose(&mut self) -> Result<(), TemplateFault> {
+        let lists: Vec<String> = self.names.iter().filter(|name| is_relations(name)).cloned().collect();
+        for list in lists {
+            // In an encoding that is not read here, it could say anything.
+            let Some(owner) = self.texts.get(&list).map(|_| owner_of(&list)) else { return Err(TemplateFault::Broken) };
+            let attached = self.loaded(&list)?.contains(&LoadedPart::AttachedTemplate);
+            if attached {
+                self.remove_entries(&list, |text, token| loads(text, token) == Some(LoadedPart::AttachedTemplate))?;
+                self.remove_entries(&owner, |_, token| token.is_start("attachedTemplate"))?;
+                self.is_detached = true;
+            }
+            // Also one that is written in a form that was not removed.
+            if !self.loaded(&list)?.is_empty() {
+                return Err(TemplateFault::Linked);
+            }
+        }
+        Ok(())
+    }
+
+    fn loaded(&self, list: &str) -> Result<Vec<LoadedPart>, TemplateFault> {
+        let text = self.text(list).unwrap_or_default();
+        Ok(tokens(text)?.iter().filter_map(|token| loads(text, token)).collect())
     }
 
     /// What it says of itself must be the format of its name; every format has one for documents with programs.

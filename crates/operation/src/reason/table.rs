@@ -306,11 +306,11 @@ reasons! { |offered|
         hint: format!("Trying again gives the same result. The client can show the file to the user as the resource `{}`.", of_path(path.raw())),
     }
     TemplateRefused { path: VaultPath, fault: DecodeFault } => {
-        kinds: [TemplateRefused("template_refused", -32007, "PARSE_ERROR", "The template of a document is damaged, has macros, or exceeds a limit; `fault` says which.")],
+        kinds: [TemplateRefused("template_refused", -32007, "PARSE_ERROR", "The template of a document is damaged, has macros or parts that are loaded from elsewhere, or exceeds a limit; `fault` says which.")],
         kind: ReasonKind::TemplateRefused,
         message: format!("{path} cannot be the template of a document: {}.", fault.words()),
         data: json!({ "path": path.as_str(), "fault": fault.name(), "resource": of_file(path) }),
-        hint: "Nothing was written. Choose another template, or make the document without one. A file with macros can be one after it was saved without them.",
+        hint: "Nothing was written. Choose another template, or make the document without one. A file with macros can be one after it was saved without them, one with linked parts after these were embedded.",
     }
     CanvasInvalid { path: VaultPath } => {
         kinds: [CanvasInvalid("canvas_invalid", -32007, "PARSE_ERROR", "The file is not a JSON Canvas.")],
@@ -1013,6 +1013,14 @@ reasons! { |offered|
         message: "This needs the user's approval, and the client has no way to ask.",
         data: json!({}),
         hint: "Nothing was done. The owner can allow it in the approval settings, or use a client that can ask the user.",
+    }
+    /// A step of a recipe, a script or a batch that has to be asked about before it asks others.
+    AskedAlone { tool: String } => {
+        kinds: [],
+        kind: ReasonKind::ApprovalUnavailable,
+        message: format!("{tool} needs the user's approval for each call, and no user can be asked among other steps."),
+        data: json!({ "tool": tool }),
+        hint: "Nothing was done. Make that call by itself, and give what it answers to the other steps.",
     }
     ApprovalPending {
         id: String,

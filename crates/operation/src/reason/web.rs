@@ -12,7 +12,9 @@ pub(super) fn kind(fault: &WebFault) -> ReasonKind {
         }
         WebFault::NotAnAddress => ReasonKind::InvalidArguments,
         WebFault::TimedOut => ReasonKind::WebTimeout,
-        WebFault::Unsupported { .. } | WebFault::TooLarge { .. } => ReasonKind::WebUnsupported,
+        WebFault::Unsupported { .. } | WebFault::TooLarge { .. } | WebFault::NoText { .. } => {
+            ReasonKind::WebUnsupported
+        }
         WebFault::Unreachable
         | WebFault::Status { .. }
         | WebFault::TooManyRedirects
@@ -50,6 +52,10 @@ pub(super) fn message(fault: &WebFault) -> String {
         WebFault::Unsupported { media_type } => {
             format!("What is there is {}, which cannot be read here.", quoted(media_type))
         }
+        WebFault::NoText { by_scripts: true } => {
+            "The page has no text: it is made by scripts, which are not run here.".to_owned()
+        }
+        WebFault::NoText { by_scripts: false } => "The page has no text.".to_owned(),
         WebFault::TooLarge { limit } => format!("The page is larger than {limit} bytes."),
         WebFault::Misdirected => "The address leads to something that is not a page of the web.".to_owned(),
         WebFault::Busy => "Too many pages are being fetched at this moment.".to_owned(),
@@ -65,6 +71,7 @@ pub(super) fn data(fault: &WebFault) -> Value {
         WebFault::TooLarge { limit } => json!({ "limit": limit }),
         WebFault::Unreachable | WebFault::TimedOut | WebFault::Busy => json!({ "retryable": true }),
         WebFault::Unsupported { media_type } => json!({ "mediaType": media_type }),
+        WebFault::NoText { by_scripts } => json!({ "byScripts": by_scripts }),
         WebFault::NotAnAddress
         | WebFault::TooManyRedirects
         | WebFault::Downgraded
@@ -96,6 +103,9 @@ pub(super) fn hint(fault: &WebFault, offered: &OfferedTools<'_>) -> String {
         WebFault::Unreachable | WebFault::TimedOut | WebFault::Busy => "Try again later.".to_owned(),
         WebFault::Unsupported { .. } | WebFault::TooLarge { .. } => {
             "Tell the user; they can save the file into the vault.".to_owned()
+        }
+        WebFault::NoText { .. } => {
+            "Another address may have the same as text: a version for printing, a feed, an API. Or the user can paste it.".to_owned()
         }
         WebFault::NoEngine => "Ask the user for an address. The owner can set `web.search_url`.".to_owned(),
         WebFault::BadEngine => "Tell the user. The owner can check `web.search_url`.".to_owned(),

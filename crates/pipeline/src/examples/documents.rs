@@ -1,10 +1,14 @@
 //! Office documents that are made of notes, rows and templates, and read back.
 
 use base64::{Engine, prelude::BASE64_STANDARD};
-use lapidary_tools::ReasonKind;
+use lapidary_tools::{Effect, ReasonKind};
+use lapidary_vault::VaultPath;
 use serde_json::{Value, json};
 
-use crate::testing::{TestServer, TestSetup, granted};
+use crate::{
+    ApprovalRule, Outcome, RuleDecision,
+    testing::{TestServer, TestSetup, granted},
+};
 
 /// One grey pixel.
 const DOT: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR42mNoAAAAggCB2kUIOwAAAABJRU5ErkJggg==";
@@ -223,4 +227,84 @@ fn a_document_larger_than_a_file_may_be_is_refused() {
     let server = TestSetup { max_file_bytes: 2_000, ..TestSetup::default() }.serve(&[("a.md", "text\n")]);
     let refused = server.refused("document_create", json!({ "path": "a.docx", "note": "a" }));
     assert_eq!(refused.kind(), ReasonKind::FileTooLarge, "{refused}");
+}
+
+#[test]
+fn a_person_sees_what_is_in_a_document_before_it_is_made() {
+    let note = "# Stones\n\nThey last.\n\n## Slate\n\n| Name | Weight |\n|---|---|\n| Slate | 2.5 |\n";
+    let content = "# Talk\n\nRoofs\n\n## Why `it` lasts\n\n- slate\n";
+    let calls = [
+        (json!({ "path": "Stones.docx", "note": "Stones" }), vec!["DOCX, ", "# Stones", "## Slate"]),
+        (json!({ "path": "Stones.xlsx", "note": "Stones" }), vec!["XLSX, ", "sheet Slate: 2 rows × 2 columns"]),
+        (json!({ "path": "Talk.pptx", "content": content }), vec!["PPTX, ", "slide 1: Talk", "slide 2: Why it lasts"]),
+    ];
+    let rules = || vec![ApprovalRule::effect(Effect::Write, RuleDecision::Ask)];
+    let asking = TestSetup { rules: rules(), can_be_asked: true, ..TestSetup::default() }.serve(&[("Stones.md", note)]);
+    let waits = TestSetup { rules: rules(), waits_for_approval: true, ..TestSetup::default() };
+    let waits = waits.serve(&[("Stones.md", note)]);
+    for (call, expected) in calls {
+        let Outcome::Asked(question) = asking.call("document_create", call.clone()) else { panic!("no question") };
+        let mut dry = call.clone();
+        dry["dryRun"] = json!(true);
+        let shown = asking.done("document_create", dry)["diff"].as_str().unwrap().to_owned();
+        for part in expected {
+            assert!(question.message.contains(part) && shown.contains(part), "{part}: {}\n{shown}", question.message);
+        }
+        assert!(!question.message.contains('\u{fffd}') && !question.message.contains("PK"), "{}", question.message);
+        waits.refused("document_create", call.clone());
+        let pending = waits.executor.pending().unwrap();
+        let pending = pending.iter().find(|pending| pending.question.contains(call["path"].as_str().unwrap())).unwrap();
+        let preview = waits.executor.preview(pending).unwrap();
+        assert!(!preview.outline_of(preview.changes.changes[0].path()).is_empty());
+    }
+}
+
+#[test]
+fn dates_and_moments_of_queries_and_rows_are_values_of_a_workbook() {
+    let server =
+        TestServer::new(&[("a.md", "---\nday: 2026-04-15\nat: 2026-04-15T12:00:00\nnumber: 3\nyes: true\n---\n")]);
+    let rows = json!([{ "day": "2026-04-15", "at": "2026-04-15T12:00:00.250Z", "number": 3, "yes": true }]);
+    for call in [
+        json!({ "path": "Query.xlsx", "query": "TABLE WITHOUT ID day, at, number, yes" }),
+        json!({ "path": "Rows.xlsx", "rows": rows }),
+    ] {
+        make(&server, call.clone());
+        let bytes = server.store.bytes(&VaultPath::parse(call["path"].as_str().unwrap()).unwrap()).unwrap();
+        let mut archive = zip::ZipArchive::new(std::io::Cursor::new(bytes)).unwrap();
+        let sheet = std::io::read_to_string(archive.by_name("xl/worksheets/sheet1.xml").unwrap()).unwrap();
+        for cell in [
+            "<c r=\"A2\" s=\"2\"><v>46127</v></c>",
+            "<c r=\"B2\" s=\"3\"><v>46127.5</v></c>",
+            "<c r=\"C2\"><v>3</v></c>",
+            "<c r=\"D2\" t=\"b\"><v>1</v></c>",
+        ] {
+            assert!(sheet.contains(cell), "{cell}: {sheet}");
+        }
+    }
+}
+
+#[test]
+fn an_answer_says_which_sheet_has_which_name() {
+    let long = "Everything that was ever found below the roof";
+    let table = "| a |\n|---|\n| 1 |\n";
+    let note = format!("# Prices: 2026/27\n\n{table}\n## {long}\n\n{table}\n## Plain\n\n{table}\nand\n\n{table}");
+    let server = TestServer::new(&[("n.md", &note)]);
+    let made = make(&server, json!({ "path": "n.xlsx", "note": "n.md" }));
+    let sheets: Vec<(&str, Option<&str>)> = made["sheets"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|sheet| (sheet["name"].as_str().unwrap(), sheet["wanted"].as_str()))
+        .collect();
+    let expected = [
+        ("Prices 2026 27", Some("Prices: 2026/27")),
+        ("Everything that was ever found", Some(long)),
+        ("Plain", None),
+        ("Plain 2", Some("Plain")),
+    ];
+    assert_eq!(sheets, expected);
+    let text = text_of(&server, "n.xlsx");
+    assert!(!text.is_empty());
+    let shown = server.call("document_create", json!({ "path": "m.xlsx", "note": "n.md" })).rendered().unwrap();
+    assert!(shown.text().concat().contains("- `Plain 2` (for `Plain`): 1 row"), "{}", shown.text().concat());
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use lapidary_tools::{Effect, ProfileRules, Reason, ReasonKind};
+use lapidary_tools::{Effect, ProfileRules, Reason, ReasonKind, ToolGroup};
 use lapidary_vault::{PathPrefix, Policy, VaultPath};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -285,6 +285,46 @@ fn a_person_sees_every_recipe_before_it_counts() {
     // What was deleted comes back disabled.
     server.done("file_create", json!({ "file": "Recipes/custom_hi.md", "content": note(&more) }));
     assert_eq!(server.refused("custom_hi", json!({})).kind(), ReasonKind::RecipeDisabled);
+}
+
+#[test]
+fn a_rule_about_recipes_asks_before_one_that_only_reads_and_before_a_dry_run() {
+    let reads = "description: x\nsteps:\n  - tool: file_read\n    with: {file: Log.md}\n";
+    let writes = "description: x\nsteps:\n  - tool: file_append\n    with: {file: Log.md, content: one}\n";
+    let idle =
+        "description: x\nsteps:\n  - tool: file_append\n    if: \"false\"\n    with: {file: Log.md, content: one}\n";
+    let recipes = [("custom_reads", reads), ("custom_writes", writes), ("custom_idle", idle)];
+    let rules = || vec![ApprovalRule { group: Some(ToolGroup::Recipe), ..ApprovalRule::any(RuleDecision::Ask) }];
+    let calls = || {
+        [
+            ("custom_reads", json!({})),
+            ("custom_writes", json!({ "dryRun": true })),
+            ("custom_idle", json!({})),
+            ("recipe_run", json!({ "name": "custom_reads" })),
+            ("recipe_list", json!({})),
+        ]
+    };
+    let alone = serve(TestSetup { rules: rules(), ..TestSetup::default() }, &recipes, INBOX);
+    let asking = serve(TestSetup { rules: rules(), can_be_asked: true, ..TestSetup::default() }, &recipes, INBOX);
+    let waiting =
+        serve(TestSetup { rules: rules(), waits_for_approval: true, ..TestSetup::default() }, &recipes, INBOX);
+    for (tool, given) in calls() {
+        assert_eq!(alone.refused(tool, given.clone()), Reason::NobodyToAsk, "{tool}");
+        let Outcome::Asked(question) = asking.call(tool, given.clone()) else { panic!("{tool} does not ask") };
+        assert!(!question.message.contains("# Log"), "{}", question.message);
+        let mut again = asking.invocation(tool, given.clone());
+        again.answer = Some(ConsentAnswer { state: question.state, verdict: Verdict::Agreed });
+        let reply = asking.run(&again).rendered().unwrap();
+        assert!(!reply.is_error, "{tool}: {}", reply.structured());
+        assert_eq!(waiting.refused(tool, given.clone()).kind(), ReasonKind::ApprovalPending, "{tool}");
+        let pending = waiting.executor.pending().unwrap().remove(0);
+        waiting.executor.decide(&pending, ApprovalDecision::approve(&pending)).unwrap();
+        waiting.done(tool, given);
+    }
+    assert_eq!(asking.text("Log.md"), "# Log\n");
+    // A change is asked about as one.
+    let Outcome::Asked(question) = asking.call("custom_writes", json!({})) else { panic!("no question") };
+    assert!(question.message.contains("+one"), "{}", question.message);
 }
 
 #[test]

@@ -3,16 +3,16 @@
 use std::collections::BTreeSet;
 
 use lapidary_tools::{
-    CatalogueEntry, Effect, Reason,
+    CatalogueEntry, Effect, OutsideAction, Reason, ServerCall, ServerToolStanding, ToolKind,
     fence::fenced,
-    quote::{quoted, visible},
+    quote::{quoted, quoted_path, visible},
 };
 use lapidary_vault::ChangeSet;
 use serde_json::Value;
 
 use super::approve::{self, AskedSubject};
 use crate::{
-    RuleDecision,
+    RuleDecision, ServedVault,
     approvals::{self, ApprovalResult},
     execution::{CallConclusion, Execution, FoundOperation, StageFlow},
 };
@@ -26,10 +26,12 @@ pub(crate) fn run(execution: &mut Execution<'_>) -> Result<StageFlow, Reason> {
         // Judged on its changes.
         Effect::Write | Effect::Destroy => RuleDecision::Allow,
     };
+    let call = named_call(execution, entry);
+    let before = before_plan(execution, entry, call.as_ref());
     // Without this, a tool that is denied altogether would still plan, and its refusals would say what is in the
     // files.
     let denied = entry.spec.writes() && execution.setup().rules.deny_all(&entry.spec);
-    if decision == RuleDecision::Deny || denied {
+    if decision.max(before) == RuleDecision::Deny || denied {
         return Err(Reason::DeniedByRule);
     }
     // No other call can have led to a request, so the queue need not be read for it.
@@ -42,7 +44,74 @@ pub(crate) fn run(execution: &mut Execution<'_>) -> Result<StageFlow, Reason> {
             Some(ApprovalResult::MayRead) => execution.approved = Some(ChangeSet::default().digest()),
         }
     }
-    if decision == RuleDecision::Ask { ask_to_read(execution, entry) } else { Ok(StageFlow::Next) }
+    match (decision, before) {
+        (RuleDecision::Ask, _) => ask_to_read(execution, entry),
+        (_, RuleDecision::Ask) => ask_to_reach(execution, entry, call),
+        _ => Ok(StageFlow::Next),
+    }
+}
+
+/// The call of another server that this one stands for.
+fn named_call(execution: &Execution<'_>, entry: &CatalogueEntry) -> Option<ServerCall> {
+    let named = entry.tool.named_call(&execution.arguments)?;
+    let standing = execution.setup().servers.as_deref()?.standing(&named.server, &named.tool)?;
+    Some(named.with(standing))
+}
+
+/// The decision for a call that asks others while it is planned.
+fn before_plan(execution: &Execution<'_>, entry: &CatalogueEntry, call: Option<&ServerCall>) -> RuleDecision {
+    let rules = &execution.setup().rules;
+    let decision = match (entry.spec.kind, call) {
+        (ToolKind::Write, _) if entry.spec.reaches_web() => rules.on_reaching(&entry.spec),
+        // Even the list of tools, against which the call is checked, is a request. What the owner says of the server itself
+        // is about calls alone, so only a rule decides here.
+        (ToolKind::Forward, Some(call)) => {
+            let standing = ServerToolStanding { is_asked: false, ..call.standing };
+            rules.on_call(&entry.spec, &ServerCall { standing, ..call.clone() })
+        }
+        _ => return RuleDecision::Allow,
+    };
+    decision.max(execution.at_least)
+}
+
+/// If the owner requires approval before the call asks others.
+fn ask_to_reach(
+    execution: &mut Execution<'_>,
+    entry: &CatalogueEntry,
+    call: Option<ServerCall>,
+) -> Result<StageFlow, Reason> {
+    let (tool, served) = (entry.spec.name(), execution.concerned_vault());
+    let question = match call.map(OutsideAction::Call) {
+        Some(action) => approve::ask_before(execution, entry, |most| approve::acting(tool, served, &action, most))?,
+        None => {
+            let sources = execution.setup().owner.sources.as_ref();
+            let folder = sources.map_or(String::new(), |folder| format!(" in {}", quoted_path(folder)));
+            let wanted = format!("reach the web and keep what it finds{folder}, in");
+            let arguments = Value::Object(execution.given.clone()).to_string();
+            approve::ask_before(execution, entry, |most| calling(tool, &wanted, served, &arguments, most))?
+        }
+    };
+    Ok(question.map_or(StageFlow::Next, |question| StageFlow::End(CallConclusion::Ask(question))))
+}
+
+/// The question about a call whose change is not known yet.
+pub(super) fn calling(
+    tool: &str,
+    wanted: &str,
+    served: &ServedVault,
+    arguments: &str,
+    limit: usize,
+) -> Result<String, Reason> {
+    // The arguments are all that can be judged, so none of them may be left out.
+    let characters = arguments.chars().count();
+    if characters > limit {
+        return Err(Reason::QuestionTooLong { characters, limit });
+    }
+    Ok(format!(
+        "`{tool}` wants to {wanted} the vault {}.\n\nIt is called with:\n\n{}",
+        quoted(served.vault.name()),
+        fenced(&visible(arguments))
+    ))
 }
 
 fn take_approval_result(execution: &Execution<'_>) -> Option<ApprovalResult> {
@@ -57,21 +126,10 @@ fn take_approval_result(execution: &Execution<'_>) -> Option<ApprovalResult> {
 
 /// If the owner requires approval before something is shown.
 pub(super) fn ask_to_read(execution: &mut Execution<'_>, entry: &CatalogueEntry) -> Result<StageFlow, Reason> {
-    let (tool, vault) = (entry.spec.name(), execution.concerned_vault().vault.name());
+    let (tool, served) = (entry.spec.name(), execution.concerned_vault());
     // As sent, before repairs: the token of the question is bound to these.
     let arguments = Value::Object(execution.given.clone()).to_string();
-    let shown = |limit: usize| {
-        // The arguments are all that can be judged, so none of them may be left out.
-        let characters = arguments.chars().count();
-        if characters > limit {
-            return Err(Reason::QuestionTooLong { characters, limit });
-        }
-        Ok(format!(
-            "`{tool}` wants to read in the vault {}.\n\nIt is called with:\n\n{}",
-            quoted(vault),
-            fenced(&visible(&arguments))
-        ))
-    };
+    let shown = |limit: usize| calling(tool, "read in", served, &arguments, limit);
     let subject = AskedSubject { digest: ChangeSet::default().digest(), files: BTreeSet::new() };
     let question = approve::ask(execution, entry, subject, shown)?;
     Ok(question.map_or(StageFlow::Next, |question| StageFlow::End(CallConclusion::Ask(question))))

@@ -13,6 +13,7 @@ use lapidary_vault::{Change, ChangeSet, VaultPath};
 use crate::{
     ConsentAnswer, Question, RuleDecision, ServedVault, Verdict, approvals, asked_change,
     confirmation::QuestionSubject,
+    document_outline,
     execution::{CallConclusion, Execution, StageFlow},
     linked_places::LinkedPlaces,
     recipe_approval::{ONCE_APPROVED, RecipeReview},
@@ -37,8 +38,10 @@ pub(crate) fn run(execution: &mut Execution<'_>) -> Result<StageFlow, Reason> {
     let subject = AskedSubject { digest, files: asked_change::files_of(changes, places) };
     let name = execution.shown_name().to_owned();
     let reviews = reviews(execution, &plan.specs, changes);
+    let (setup, cancel) = (execution.setup(), execution.cancel);
+    let outline = |change: &Change| document_outline::outline(setup, cancel, change);
     let question = ask(execution, entry, subject, |most| {
-        Ok(format!("{}{reviews}", question(&name, served, changes, places, action, most)?))
+        Ok(format!("{}{reviews}", question(&name, served, changes, places, action, &outline, most)?))
     })?;
     execution.plan = Some(plan);
     Ok(question.map_or(StageFlow::Next, |question| StageFlow::End(CallConclusion::Ask(question))))
@@ -72,7 +75,7 @@ pub(super) fn ask(
         changes: digest,
     };
     let now = setup.clock.now();
-    match &execution.invocation.answer {
+    match execution.invocation.answer.as_ref().filter(|_| !execution.has_used_answer) {
         Some(ConsentAnswer { state, verdict: Verdict::Agreed }) => {
             tokens.verify_and_consume(state, &subject, now)?;
             // A repeated plan must lead to the same change.
@@ -102,6 +105,47 @@ pub(super) fn ask(
             Reason::NobodyToAsk
         })),
     }
+}
+
+/// Asks about the call itself, before it is planned, because its plan asks others. `None` if that was approved.
+pub(super) fn ask_before(
+    execution: &mut Execution<'_>,
+    entry: &CatalogueEntry,
+    shown: impl Fn(usize) -> Result<String, Reason>,
+) -> Result<Option<Question>, Reason> {
+    // Identified by its arguments, as a call that only reads.
+    let digest = ChangeSet::default().digest();
+    // A preview, or a change that was shown after this question.
+    let is_later = execution.invocation.review.is_some()
+        || execution.approved.is_some_and(|approved| approved != digest)
+        || answers_later_question(execution, entry, digest);
+    if execution.is_let_out || is_later {
+        execution.is_let_out = true;
+        return Ok(None);
+    }
+    let has_answer = execution.approved.is_none();
+    let question = ask(execution, entry, AskedSubject { digest, files: BTreeSet::new() }, shown)?;
+    if question.is_none() {
+        execution.is_let_out = true;
+        execution.has_used_answer = has_answer;
+        // The change that follows was not shown.
+        execution.approved = None;
+    }
+    Ok(question)
+}
+
+/// Whether the call comes with an approval of the change that was shown after the call itself had been approved.
+fn answers_later_question(execution: &Execution<'_>, entry: &CatalogueEntry, digest: ContentHash) -> bool {
+    let Some(ConsentAnswer { state, verdict: Verdict::Agreed }) = &execution.invocation.answer else { return false };
+    let subject = QuestionSubject {
+        caller: &execution.principal().id,
+        tool: entry.spec.name(),
+        arguments: execution.given_hash,
+        changes: digest,
+    };
+    // Ours, open and about this very call, but about something else.
+    let verified = execution.executor.tokens.verify(state, &subject, execution.setup().clock.now());
+    verified == Err(Reason::ChangedMeanwhile)
 }
 
 /// A refusal that names the file given by the caller.
@@ -140,6 +184,7 @@ fn question(
     changes: &ChangeSet,
     places: &LinkedPlaces,
     action: Option<&OutsideAction>,
+    outline: &dyn Fn(&Change) -> Vec<String>,
     most: usize,
 ) -> Result<String, Reason> {
     if let Some(action) = action.filter(|_| changes.is_empty()) {
@@ -148,23 +193,26 @@ fn question(
     if let Some(deletion) = deletion(served, changes, places) {
         return Ok(deletion);
     }
-    let diff = changes.diff();
+    let diff = changes.diff_with(outline);
     let files: Vec<String> =
         changes.changes.iter().flat_map(Change::paths).map(|path| shown_path(path, places)).collect();
     let shown = clip_diff(&diff.text, most);
     let then = action.map_or(String::new(), |action| format!(", and then to {}", action.in_words()));
+    let lines = match (diff.lines_added, diff.lines_removed) {
+        // What is not text has none.
+        (0, 0) => String::new(),
+        (added, removed) => format!(" (lines added: {added}, removed: {removed})"),
+    };
     Ok(format!(
-        "`{tool}` wants to change {} in the vault {}{then} (lines added: {}, removed: {}).\n\n{}",
+        "`{tool}` wants to change {} in the vault {}{then}{lines}.\n\n{}",
         files.join(", "),
         quoted(served.vault.name()),
-        diff.lines_added,
-        diff.lines_removed,
         fenced(&visible(&shown)),
     ))
 }
 
 /// What the app or another server is about to do.
-fn acting(tool: &str, served: &ServedVault, action: &OutsideAction, most: usize) -> Result<String, Reason> {
+pub(super) fn acting(tool: &str, served: &ServedVault, action: &OutsideAction, most: usize) -> Result<String, Reason> {
     let (vault, words) = (quoted(served.vault.name()), action.in_words());
     Ok(match action {
         OutsideAction::App(AppAction::Open { .. }) => format!("`{tool}` wants to {words}, in the vault {vault}."),

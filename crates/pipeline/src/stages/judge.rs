@@ -2,7 +2,7 @@
 
 use lapidary_tools::{
     CommitReport, Effect, MemoryBudget, OutsideAction, PathRefusal, PlannedChange, Reason, RestoreReach, ToolGroup,
-    ToolSpec, bug, render_dry_run,
+    ToolKind, ToolSpec, bug, render_dry_run,
 };
 use lapidary_vault::{Change, ChangeSet, ContentGuard, PathPrefix, Receipt, Scope, Vault, VaultPath};
 
@@ -10,6 +10,7 @@ use super::admit;
 use crate::{
     ChangePreview, DecidedBy, ExecutorSetup, OwnerReview, Principal, RuleDecision,
     approval_rules::{RuleVerdict, effect_of},
+    document_outline,
     execution::{CallConclusion, ChangePlan, Execution, StageFlow},
     linked_places::LinkedPlaces,
 };
@@ -29,7 +30,7 @@ pub(crate) fn run(execution: &mut Execution<'_>) -> Result<StageFlow, Reason> {
     // Before the judgement of places and rules: these are not wanted to change by anyone.
     check_folders(execution, &plan)?;
     let vault = &execution.concerned_vault().vault;
-    let Judgement { decision, places, .. } = match execution.scope.as_deref() {
+    let Judgement { decision, by, places } = match execution.scope.as_deref() {
         Some(scope) => judge(changes, &plan.specs, scope, vault, execution.setup(), execution.principal())?,
         // A call of another server touches no vault.
         None if changes.is_empty() => Judgement::of_nothing(LinkedPlaces::default()),
@@ -39,12 +40,15 @@ pub(crate) fn run(execution: &mut Execution<'_>) -> Result<StageFlow, Reason> {
     is_expected.map_err(|reason| as_shown(execution, &plan.specs, reason))?;
     let decision =
         plan.change.action.as_ref().map_or(decision, |action| decision.max(on_action(execution, &plan, action)));
+    let is_covered = is_covered(execution, changes, &places, &by);
+    let decision = if decision == RuleDecision::Ask && is_covered { RuleDecision::Allow } else { decision };
     // More files than the request had would be more than the caller could ask for, and more than it may know of.
     if execution.invocation.asked.as_ref().is_some_and(|asked| !asked.covers(changes, &places)) {
         return Err(Reason::ChangedMeanwhile);
     }
     // An empty change only shows something, and that is decided below; no user has to approve it.
-    execution.decision = if plan.is_empty() { decision } else { decision.max(execution.at_least) };
+    let at_least = if is_covered { RuleDecision::Allow } else { execution.at_least };
+    execution.decision = if plan.is_empty() { decision } else { decision.max(at_least) };
     // The approver of this very change has seen what it replaces.
     if execution.invocation.review.is_none() && execution.approved.is_none() {
         check_overwrites(execution, changes).map_err(|reason| as_shown(execution, &plan.specs, reason))?;
@@ -52,9 +56,14 @@ pub(crate) fn run(execution: &mut Execution<'_>) -> Result<StageFlow, Reason> {
     plan.upkeep = super::plan::upkeep(execution, &plan.change.changes)?;
     let is_shown = plan.change.dry_run || plan.is_empty() || plan.token.is_some();
     if is_shown {
-        match on_showing(execution, &plan.specs) {
+        // A run that changes nothing has only read, and is one of the calls that a rule about recipes means.
+        let runs = plan.specs.iter().filter(|spec| spec.kind == ToolKind::Steps);
+        let reading = runs.map(|spec| execution.setup().rules.on_reading(spec).decision);
+        match reading.fold(on_showing(execution, &plan.specs), RuleDecision::max) {
             RuleDecision::Allow => {}
             RuleDecision::Deny => return Err(Reason::DeniedByRule),
+            // Its arguments are all that could be asked about, and that was done.
+            RuleDecision::Ask if execution.is_let_out => {}
             RuleDecision::Ask => {
                 let entry = execution.entry()?;
                 if let StageFlow::End(question) = admit::ask_to_read(execution, entry)? {
@@ -75,12 +84,33 @@ pub(crate) fn run(execution: &mut Execution<'_>) -> Result<StageFlow, Reason> {
     }
     if execution.is_preview() {
         let PlannedChange { changes, action, .. } = plan.change;
-        let preview = ChangePreview { changes, action, is_separable, places };
+        let outlined = |change: &Change| {
+            let lines = document_outline::outline(execution.setup(), execution.cancel, change);
+            (!lines.is_empty()).then(|| (change.path().clone(), lines))
+        };
+        let outlines = changes.changes.iter().filter_map(outlined).collect();
+        let preview = ChangePreview { changes, action, is_separable, outlines, places };
         return Ok(StageFlow::End(CallConclusion::Preview(Box::new(preview))));
     }
     plan.places = places;
     execution.plan = Some(plan);
     Ok(StageFlow::Next)
+}
+
+/// Whether the approval of the call itself, before it was planned, is one of its change as well: it named what would be
+/// fetched and where it would be kept. The change of a recipe or a batch was not known then, and one of the notes that steer
+/// assistants is always shown.
+fn is_covered(execution: &Execution<'_>, changes: &ChangeSet, places: &LinkedPlaces, by: &DecidedBy) -> bool {
+    let is_named = execution.entry().is_ok_and(|entry| matches!(entry.spec.kind, ToolKind::Write | ToolKind::Forward));
+    if !execution.is_let_out || execution.invocation.review.is_some() || !is_named {
+        return false;
+    }
+    let (setup, vault) = (execution.setup(), &execution.concerned_vault().vault);
+    let steers = execution.scope.as_deref().is_some_and(|scope| {
+        let touches_guide = guides_in(changes, places, scope, vault, setup).next().is_some();
+        touches_guide || setup.shape.changes_schemas(changes)
+    });
+    !steers && matches!(by, DecidedBy::Rule(_) | DecidedBy::NoRule)
 }
 
 /// Refuses to move a folder with notes in it that are sources by what they say. What is a source by its path is judged
@@ -193,7 +223,8 @@ fn show(execution: &mut Execution<'_>, plan: ChangePlan<'_>) -> Result<StageFlow
         called: None,
         shows_content: true,
     })?;
-    let diff = change.shows_diff.then(|| change.changes.diff().text + &upkeep.diff().text);
+    let outline = |change: &Change| document_outline::outline(execution.setup(), execution.cancel, change);
+    let diff = change.shows_diff.then(|| change.changes.diff_with(&outline).text + &upkeep.diff().text);
     Ok(StageFlow::answer(render_dry_run(answer, diff.as_deref(), &execution.notices())))
 }
 
@@ -303,17 +334,29 @@ fn changes_guide(
     vault: &Vault,
     setup: &ExecutorSetup,
 ) -> bool {
+    guides_in(changes, places, scope, vault, setup)
+        .any(|(change, path)| tools.iter().any(|tool| setup.rules.is_general_on(tool, change, path)))
+}
+
+/// The places of a change that are a guide of the owner, or may become one.
+fn guides_in<'c>(
+    changes: &'c ChangeSet,
+    places: &LinkedPlaces,
+    scope: &Scope,
+    vault: &Vault,
+    setup: &ExecutorSetup,
+) -> impl Iterator<Item = (&'c Change, &'c VaultPath)> {
     // If it is a link, its text is where the link leads.
     let linked = |guide: &VaultPath| vault.place_of_change(guide, scope).ok().filter(|place| place != guide);
     let guides = setup.owner.guides.iter().flat_map(|guide| [Some(guide.clone()), linked(guide)]).flatten();
     let guides: Vec<PathPrefix> = guides.filter_map(|guide| PathPrefix::parse(guide.as_str()).ok()).collect();
-    changes.changes.iter().any(|change| {
+    let all = changes.changes.iter().flat_map(|change| change.paths().map(move |path| (change, path)));
+    all.filter(move |(change, path)| {
         // A folder takes along what is in it, and may bring a guide to its place.
         let takes_along = matches!(change, Change::MoveFolder { .. } | Change::TrashFolder { .. });
         let is_guide =
             |path: &VaultPath| guides.iter().any(|guide| guide.covers(path) || (takes_along && guide.is_within(path)));
-        let is_general = |path| tools.iter().any(|tool| setup.rules.is_general_on(tool, change, path));
-        change.paths().any(|path| (is_guide(path) || is_guide(places.of_path(path))) && is_general(path))
+        is_guide(path) || is_guide(places.of_path(path))
     })
 }
 

@@ -9,18 +9,18 @@ use std::{
 use jiff::Zoned;
 use lapidary_note::ContentHash;
 use lapidary_tools::{
-    AppFacts, CatalogueEntry, CommitReport, Context, DiskFault, ListedPrompt, MemoryBudget, OpenedVaults, Planned,
-    PlannedChange, ProposalStep, ReadOperation, ReadPayload, Reason, RecipeAccess, RelayedCall, RestoreReach,
-    RunnableRecipe, ServerFacts, ServerRequests, ShareReport, ToolGroup, ToolNeeds, ToolSpec, WalkCost, WebRequests,
-    bug, prompts, recipes, render_answer, schema,
+    AppFacts, CallBatch, CatalogueEntry, CommitReport, Context, DiskFault, ListedPrompt, MemoryBudget, OpenedVaults,
+    Planned, PlannedChange, ProposalStep, ReadOperation, ReadPayload, Reason, RecipeAccess, RelayedCall, RestoreReach,
+    RunnableRecipe, ServerFacts, ServerRequests, ShareReport, StepsPlan, ToolGroup, ToolNeeds, ToolSpec, WalkCost,
+    WebRequests, bug, prompts, recipes, render_answer, schema,
     upkeep::{self, UpkeepPlan},
 };
 use lapidary_vault::{Change, ChangeSet, VaultPath, View};
 use serde_json::{Map, Value};
 
-use super::{check::bad_argument, judge};
+use super::{admit, approve, check::bad_argument, judge};
 use crate::{
-    CallProgress, RuleDecision, ServedVault,
+    CallProgress, Question, RuleDecision, ServedVault,
     approvals::PROPOSAL_OPEN,
     batch,
     call_bounds::earlier_answer,
@@ -93,6 +93,9 @@ fn plan_tool<'a>(execution: &mut Execution<'a>, entry: &'a CatalogueEntry) -> Re
         Planned::Batch(batch) => {
             let view = view.as_ref().ok_or_else(|| bug!("a batch was planned without a vault"))?;
             let scope = execution.scope.clone().ok_or_else(|| bug!("a batch was planned without a scope"))?;
+            if let Some(question) = ask_about_batch(execution, entry, &batch)? {
+                return Ok(StageFlow::End(CallConclusion::Ask(question)));
+            }
             // A plan may be repeated after a race; refusals of the first attempt must not be logged twice.
             execution.refused_steps.clear();
             let planned = batch::plan(execution, &context, view, &scope, batch);
@@ -103,6 +106,9 @@ fn plan_tool<'a>(execution: &mut Execution<'a>, entry: &'a CatalogueEntry) -> Re
             let view = view.as_ref().ok_or_else(|| bug!("steps were planned without a vault"))?;
             let scope = execution.scope.clone().ok_or_else(|| bug!("steps were planned without a scope"))?;
             let may_write = steps.may_write;
+            if may_write && let Some(question) = ask_about_run(execution, entry, &steps.plan)? {
+                return Ok(StageFlow::End(CallConclusion::Ask(question)));
+            }
             context.in_steps = true;
             let planned = recipe_steps::plan(execution, &context, view, &scope, entry, steps);
             execution.walked = walked.get().or(execution.walked);
@@ -131,6 +137,49 @@ fn plan_tool<'a>(execution: &mut Execution<'a>, entry: &'a CatalogueEntry) -> Re
     execution.view = view;
     execution.report(CallProgress::Planned);
     Ok(StageFlow::Next)
+}
+
+/// The question about a batch, before it is planned, if one of its calls asks others and a rule asks about that.
+fn ask_about_batch(
+    execution: &mut Execution<'_>,
+    entry: &CatalogueEntry,
+    batch: &CallBatch,
+) -> Result<Option<Question>, Reason> {
+    let (catalogue, rules) = (&execution.profile().catalogue, &execution.setup().rules);
+    let found = batch.steps.iter().filter_map(|step| catalogue.find(&step.tool).ok());
+    let reaching: Vec<&ToolSpec> = found.map(|found| &found.spec).filter(|spec| spec.reaches_web()).collect();
+    // Their arguments are in the question, so it is one about each of them.
+    let each = reaching.iter().map(|spec| rules.on_reaching(spec));
+    let asks = each.chain([rules.on_reaching(&entry.spec), execution.at_least]).any(|on| on == RuleDecision::Ask);
+    if reaching.is_empty() || !asks { Ok(None) } else { ask_to_run(execution, entry, REACHING) }
+}
+
+/// The question about a recipe, before it runs, if a rule asks and the run asks others or changes nothing: then there is no
+/// change to ask about.
+fn ask_about_run(
+    execution: &mut Execution<'_>,
+    entry: &CatalogueEntry,
+    plan: &StepsPlan,
+) -> Result<Option<Question>, Reason> {
+    let catalogue = &execution.profile().catalogue;
+    if execution.setup().rules.on_reaching(&entry.spec).max(execution.at_least) != RuleDecision::Ask {
+        return Ok(None);
+    }
+    let specs = || plan.recipe.steps.iter().filter_map(|step| catalogue.find(&step.tool).ok()).map(|found| &found.spec);
+    match () {
+        () if specs().any(ToolSpec::reaches_web) => ask_to_run(execution, entry, REACHING),
+        () if plan.dry_run || !specs().any(ToolSpec::writes) => ask_to_run(execution, entry, "run in"),
+        () => Ok(None),
+    }
+}
+
+/// What a run wants whose steps ask the web.
+const REACHING: &str = "run and reach the web, in";
+
+fn ask_to_run(execution: &mut Execution<'_>, entry: &CatalogueEntry, wanted: &str) -> Result<Option<Question>, Reason> {
+    let (name, served) = (entry.spec.name(), execution.concerned_vault());
+    let arguments = Value::Object(execution.given.clone()).to_string();
+    approve::ask_before(execution, entry, |most| admit::calling(name, wanted, served, &arguments, most))
 }
 
 /// A script only reads: its answer is complete.

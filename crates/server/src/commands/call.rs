@@ -129,15 +129,18 @@ pub(super) fn owner(executor: &Executor, can_be_asked: bool) -> Principal {
 }
 
 pub(super) fn complete(executor: &Executor, invocation: Invocation) -> Outcome {
-    let outcome = progress::shown(executor, || executor.run(&invocation, &executor.cancel(&invocation)));
-    // The executor does not wait for a person; it hands the question back and is called again with the answer.
-    let Outcome::Asked(Question { message, state }) = outcome else { return outcome };
-    report::question(&message);
-    // Also if standard input ends: only a yes is a yes.
-    let verdict = if report::confirmed("Apply this change?") { Verdict::Agreed } else { Verdict::Declined };
-    // The same call with the answer: `state` binds it to the change that was shown.
-    let answered = Invocation { answer: Some(ConsentAnswer { state, verdict }), ..invocation };
-    progress::shown(executor, || executor.run(&answered, &executor.cancel(&answered)))
+    let mut invocation = invocation;
+    loop {
+        let outcome = progress::shown(executor, || executor.run(&invocation, &executor.cancel(&invocation)));
+        // The executor does not wait for a person; it hands the question back and is called again with the answer. The call
+        // itself may be asked about, and then what it would change.
+        let Outcome::Asked(Question { message, state }) = outcome else { return outcome };
+        report::question(&message);
+        // Also if standard input ends: only a yes is a yes.
+        let verdict = if report::confirmed("Apply this change?") { Verdict::Agreed } else { Verdict::Declined };
+        // The same call with the answer: `state` binds it to what was shown.
+        invocation.answer = Some(ConsentAnswer { state, verdict });
+    }
 }
 
 fn read_arguments() -> Result<Map<String, Value>, CommandFailure> {

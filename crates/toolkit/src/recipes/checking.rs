@@ -68,7 +68,7 @@ pub fn check(catalogue: &Catalogue, recipe: &Recipe, may_write: bool) -> Result<
                     facts.effect = facts.effect.max(entry.spec.effect);
                     places(step, entry, &mut facts.places);
                 }
-                facts.reaches_web |= entry.spec.declaration.group == ToolGroup::Web;
+                facts.reaches_web |= entry.spec.reaches_web();
                 if !facts.tools.contains(&entry.spec.name()) {
                     facts.tools.push(entry.spec.name());
                 }

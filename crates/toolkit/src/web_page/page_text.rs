@@ -294,35 +294,8 @@ impl<'b> PageText<'b> {
         }
     }
 
-    /// An absolute address on the web, if this is one or leads to one.
     fn address(&self, href: &str) -> Option<String> {
-        let href: String = href.chars().filter(|c| !c.is_control()).collect();
-        let href = href.trim();
-        let scheme = href.split_once(':').map(|(scheme, _)| scheme.to_ascii_lowercase());
-        let whole = match scheme.as_deref() {
-            Some("http" | "https" | "mailto") => href.to_owned(),
-            Some(scheme) if !scheme.is_empty() && scheme.bytes().all(|c| c.is_ascii_alphanumeric() || c == b'+') => {
-                return None;
-            }
-            _ => {
-                let base = self.base?.split(['#', '?']).next()?;
-                let (scheme, rest) = base.split_once("://")?;
-                let host = rest.split('/').next()?;
-                match href {
-                    "" => return None,
-                    href if href.starts_with('#') => return None,
-                    href if href.starts_with("//") => format!("{scheme}:{href}"),
-                    href if href.starts_with('/') => format!("{scheme}://{host}{href}"),
-                    href => {
-                        let folder = rest.rsplit_once('/').map_or(rest, |(folder, _)| folder);
-                        format!("{scheme}://{folder}/{href}")
-                    }
-                }
-            }
-        };
-        // What would end the address of a link in Markdown.
-        let escaped = whole.replace(' ', "%20").replace('(', "%28").replace(')', "%29");
-        Some(escaped.replace('<', "%3C").replace('>', "%3E").replace('\\', "%5C"))
+        absolute_address(self.base, href)
     }
 
     fn enter(&mut self, container: PageContainer) {
@@ -502,6 +475,37 @@ impl<'b> PageText<'b> {
         }
         self.write_block(block.trim_end());
     }
+}
+
+/// An absolute address on the web, if this is one or leads to one.
+pub(crate) fn absolute_address(base: Option<&str>, href: &str) -> Option<String> {
+    let href: String = href.chars().filter(|c| !c.is_control()).collect();
+    let href = href.trim();
+    let scheme = href.split_once(':').map(|(scheme, _)| scheme.to_ascii_lowercase());
+    let whole = match scheme.as_deref() {
+        Some("http" | "https" | "mailto") => href.to_owned(),
+        Some(scheme) if !scheme.is_empty() && scheme.bytes().all(|c| c.is_ascii_alphanumeric() || c == b'+') => {
+            return None;
+        }
+        _ => {
+            let base = base?.split(['#', '?']).next()?;
+            let (scheme, rest) = base.split_once("://")?;
+            let host = rest.split('/').next()?;
+            match href {
+                "" => return None,
+                href if href.starts_with('#') => return None,
+                href if href.starts_with("//") => format!("{scheme}:{href}"),
+                href if href.starts_with('/') => format!("{scheme}://{host}{href}"),
+                href => {
+                    let folder = rest.rsplit_once('/').map_or(rest, |(folder, _)| folder);
+                    format!("{scheme}://{folder}/{href}")
+                }
+            }
+        }
+    };
+    // What would end the address of a link in Markdown.
+    let escaped = whole.replace(' ', "%20").replace('(', "%28").replace(')', "%29");
+    Some(escaped.replace('<', "%3C").replace('>', "%3E").replace('\\', "%5C"))
 }
 
 /// Elements that begin and end a paragraph.

@@ -7,9 +7,14 @@ pub(super) mod recipe_run;
 pub(super) mod recipe_show;
 pub(super) mod recipe_update;
 
-use lapidary_operation::{ArgumentProblem, Context, Reason, ToolNeeds, quote::quoted};
+use lapidary_operation::{
+    ArgumentProblem, Context, Reason, ToolNeeds,
+    fence::fenced,
+    quote::{quoted, visible},
+};
 use lapidary_recipe::RecipeName;
 use lapidary_toolkit::{
+    foreign_text::FOREIGN,
     hash, reading,
     recipes::{self, KeptRecipe, RecipeFacts},
 };
@@ -71,6 +76,11 @@ impl ChangedRecipe {
         let guard = if expected.is_some() { ContentGuard::Caller } else { ContentGuard::Plan };
         Ok(Self { kept, before, guard })
     }
+}
+
+/// What a run answers, marked as what it may be: a page reads like the notes beside it otherwise.
+pub(super) fn marked(answer: String, is_foreign: bool) -> String {
+    if is_foreign { format!("{FOREIGN}\n{}", fenced(&visible(&answer))) } else { answer }
 }
 
 /// Why a recipe that can be read does not run, and what to do.

@@ -50,6 +50,9 @@ pub(super) fn files(
         let shown = amended.changes.changes.iter().find(|amended| amended.path() == path);
         let is_left_out = amendment.left_out.contains(path);
         let mut file = changed_file(vault, shown.unwrap_or(change), &mut budget);
+        if let (Some(instead), outline @ [_, ..]) = (&mut file.instead, preview.outline_of(path)) {
+            instead.push_str(&format!(" It has: {}.", outline.join("; ")));
+        }
         if let Some(place) = preview.place_of(path) {
             file.shown_path = ShownText::sentence(&format!("{} (a link to {})", quoted_path(path), quoted_path(place)));
         }

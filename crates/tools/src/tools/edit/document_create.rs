@@ -6,8 +6,8 @@ mod gathering;
 
 use lapidary_note::counted;
 use lapidary_office::{
-    DocumentFacts, DocxParts, OfficeFormat, PptxParts, SheetTable, WriteFault, XlsxParts, write_docx, write_pptx,
-    write_xlsx,
+    DocumentFacts, DocxParts, OfficeFormat, PptxParts, SheetTable, WriteFault, XlsxParts, sheet_names, write_docx,
+    write_pptx, write_xlsx,
 };
 use lapidary_operation::{
     Context, Declaration, Effect, Example, ExampleResult, PathArgument, PathRole, Reason, ReasonKind, ToolGroup,
@@ -86,12 +86,17 @@ pub(crate) struct Output {
 #[derive(Serialize, JsonSchema)]
 struct SheetOutput {
     name: String,
+    // What it would be called if a sheet could be, or if no other was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    wanted: Option<String>,
     rows: usize,
     columns: usize,
 }
 
 /// What an answer names of headings and sheets.
 const NAMED: usize = 20;
+/// And of sheets that had to be renamed.
+const MOST_NAMED: usize = 60;
 /// The largest document.
 const MOST_BYTES: usize = 48 << 20;
 
@@ -161,15 +166,7 @@ impl WriteTool for DocumentCreate {
             title: clipped(&facts.title),
             headings: headings.iter().take(NAMED).map(|heading| clipped(heading)).collect(),
             slides,
-            sheets: sheets
-                .iter()
-                .take(NAMED)
-                .map(|table| SheetOutput {
-                    name: clipped(&table.name),
-                    rows: table.rows.len(),
-                    columns: table.columns.len(),
-                })
-                .collect(),
+            sheets: named_sheets(&sheets),
             filled,
             notice,
             written,
@@ -189,9 +186,10 @@ impl WriteTool for DocumentCreate {
         if let Some(filled) = filled {
             text += &format!(": {} filled", counted(*filled as usize, "placeholder"));
         }
-        for SheetOutput { name, rows, columns } in sheets {
+        for SheetOutput { name, wanted, rows, columns } in sheets {
             let (rows, columns) = (counted(*rows, "row"), counted(*columns, "column"));
-            text += &format!("\n- {}: {rows}, {columns}", quoted(name));
+            let wanted = wanted.as_ref().map_or(String::new(), |wanted| format!(" (for {})", quoted(wanted)));
+            text += &format!("\n- {}{wanted}: {rows}, {columns}", quoted(name));
         }
         headings.iter().for_each(|heading| text += &format!("\n- {}", quoted(heading)));
         text += &format!("\n{}", written.text());
@@ -267,6 +265,21 @@ impl WriteTool for DocumentCreate {
             },
         ]
     }
+}
+
+/// The first sheets, and those that have another name than their table.
+fn named_sheets(tables: &[SheetTable]) -> Vec<SheetOutput> {
+    let sheets = tables.iter().zip(sheet_names(tables)).enumerate().filter_map(|(number, (table, name))| {
+        let wanted = table.name.split_whitespace().collect::<Vec<_>>().join(" ");
+        let is_renamed = !wanted.is_empty() && wanted != name;
+        (number < NAMED || is_renamed).then(|| SheetOutput {
+            name,
+            wanted: is_renamed.then(|| clipped(&wanted)),
+            rows: table.rows.len(),
+            columns: table.columns.len(),
+        })
+    });
+    sheets.take(MOST_NAMED).collect()
 }
 
 /// By the ending, which also says what programs open it.

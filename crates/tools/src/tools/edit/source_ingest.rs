@@ -10,7 +10,9 @@ use lapidary_operation::{
 };
 use lapidary_toolkit::{
     anchoring::{self, AnchorProblem},
-    hash, index, naming, reading,
+    hash, index, naming,
+    page_as_text::{self, PageOrigin},
+    reading,
     sources::{self, KnownBy, SourceDraft, SourceNote, trimmed},
     web_page::WebPage,
 };
@@ -317,7 +319,11 @@ fn given_source(context: &Context<'_>, view: &View, input: &Input) -> Result<(So
         SourceForm::Text | SourceForm::Page => original.clone(),
     };
     let page = match form {
-        SourceForm::Page => WebPage::read(&original, url.as_deref()),
+        SourceForm::Page => {
+            let page = WebPage::read(&original, url.as_deref());
+            let markdown = page_as_text::as_text(&page.markdown, PageOrigin::Html, url.as_deref());
+            WebPage { markdown, ..page }
+        }
         SourceForm::Text => WebPage { markdown: original, ..WebPage::default() },
         SourceForm::Document(document) => WebPage {
             markdown: original,

@@ -1,8 +1,8 @@
 //! Calls a tool of another MCP server.
 
 use lapidary_operation::{
-    CallResult, ContentBlock, Context, Declaration, Effect, Example, ExampleResult, ForwardTool, Reason, ReasonKind,
-    ServerCall, ServerReply, ServerTool, ToolGroup, WireFamily, fence::fenced, quote::visible,
+    CallResult, ContentBlock, Context, Declaration, Effect, Example, ExampleResult, ForwardTool, NamedCall, Reason,
+    ReasonKind, ServerCall, ServerReply, ServerTool, ToolGroup, WireFamily, fence::fenced, quote::visible,
 };
 use lapidary_toolkit::{foreign_schema, foreign_text::FOREIGN};
 use schemars::JsonSchema;
@@ -76,9 +76,13 @@ impl ForwardTool for McpCall {
     type Input = Input;
     type Output = Output;
 
-    fn call(&self, context: &Context<'_>, input: Input) -> Result<ServerCall, Reason> {
+    fn named(&self, Input { server, tool, arguments }: Input) -> NamedCall {
+        NamedCall { server, tool, arguments }
+    }
+
+    fn call(&self, context: &Context<'_>, named: NamedCall) -> Result<ServerCall, Reason> {
         let name = Self::DECLARATION.name;
-        let Input { server, tool, arguments } = input;
+        let NamedCall { server, tool, arguments } = named;
         let ServerTool { input, standing, .. } = servers(context, name)?.tool(&server, &tool, context.cancel)?;
         // Before a person is asked to approve a call that the other server would only refuse.
         let mut problems = input.map(|schema| foreign_schema::problems(&schema, &arguments)).unwrap_or_default();
@@ -110,11 +114,10 @@ impl ForwardTool for McpCall {
 
     fn text(&self, output: &Output) -> Option<String> {
         let Output { server, tool, failed, text, structured, cut_bytes, left_out } = output;
-        let said = match (text.is_empty(), structured) {
-            (false, _) => text.clone(),
-            (true, Some(structured)) => visible(&structured.to_string()).into_owned(),
-            (true, None) => String::new(),
-        };
+        // Values that no text has: many clients show a model nothing but the text of an answer.
+        let values = structured.as_ref().map(|structured| visible(&structured.to_string()).into_owned());
+        let said = [Some(text).filter(|text| !text.is_empty()), values.as_ref()];
+        let said = said.into_iter().flatten().map(String::as_str).collect::<Vec<_>>().join("\n\n");
         let ended = if *failed { "reports that it failed" } else { "answered" };
         let mut shown = match said.is_empty() {
             true => format!("{server}/{tool} {ended}, without text."),

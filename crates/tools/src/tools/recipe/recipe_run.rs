@@ -39,6 +39,9 @@ pub(crate) struct Output {
     /// How many files they change.
     files: usize,
     dry_run: bool,
+    /// A step reached the web: the answer may have text of strangers.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    foreign: bool,
     /// Steps whose results were only the first part of what there is.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     cut: Vec<String>,
@@ -90,16 +93,18 @@ impl StepsTool for RecipeRun {
         }
     }
 
-    fn finish(&self, StepsOutcome { name, dry_run, answer, calls, files, cut }: StepsOutcome) -> Output {
+    fn finish(&self, outcome: StepsOutcome) -> Output {
+        let StepsOutcome { name, dry_run, reached_web, answer, calls, files, cut } = outcome;
         let recipe = name.map_or(String::new(), |name| name.to_string());
-        Output { recipe, answer, calls: calls.iter().map(|step| step.calls).sum(), files, dry_run, cut }
+        let calls = calls.iter().map(|step| step.calls).sum();
+        Output { recipe, answer, calls, files, dry_run, foreign: reached_web, cut }
     }
 
     fn text(&self, output: &Output) -> Option<String> {
         let answer = match &output.answer {
             Value::Null => String::new(),
-            Value::String(text) => format!("\n{text}"),
-            other => format!("\n{other}"),
+            Value::String(text) => format!("\n{}", super::marked(text.clone(), output.foreign)),
+            other => format!("\n{}", super::marked(other.to_string(), output.foreign)),
         };
         let done = match (output.dry_run, output.files) {
             (true, _) => format!("Dry run of {}: {} would change", output.recipe, counted(output.files, "file")),

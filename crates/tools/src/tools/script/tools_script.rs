@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use crate::tools::recipe::cut_text;
+use crate::tools::recipe::{cut_text, marked};
 
 pub(crate) struct ToolsScript;
 
@@ -54,6 +54,9 @@ pub(crate) struct Output {
     answer: Value,
     /// How many calls were made.
     calls: usize,
+    /// A step reached the web: the answer may have text of strangers.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    foreign: bool,
     /// Steps whose results were only the first part of what there is.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     cut: Vec<String>,
@@ -96,8 +99,8 @@ impl StepsTool for ToolsScript {
         Ok(StepsPlan { name: None, recipe, arguments: Map::new(), dry_run: false })
     }
 
-    fn finish(&self, StepsOutcome { answer, calls, cut, .. }: StepsOutcome) -> Output {
-        Output { answer, calls: calls.iter().map(|step| step.calls).sum(), cut }
+    fn finish(&self, StepsOutcome { answer, calls, cut, reached_web, .. }: StepsOutcome) -> Output {
+        Output { answer, calls: calls.iter().map(|step| step.calls).sum(), foreign: reached_web, cut }
     }
 
     fn text(&self, output: &Output) -> Option<String> {
@@ -105,7 +108,7 @@ impl StepsTool for ToolsScript {
             Value::String(text) => text.clone(),
             other => other.to_string(),
         };
-        Some(answer + &cut_text(&output.cut))
+        Some(marked(answer, output.foreign) + &cut_text(&output.cut))
     }
 
     fn examples(&self) -> Vec<Example> {

@@ -2,17 +2,19 @@
 
 use lapidary_note::{Document, counted};
 use lapidary_operation::{
-    Context, Declaration, Effect, Example, ExampleResult, PathArgument, PathRole, Reason, ReasonKind, ToolGroup,
-    ToolPlan, WireFamily, WriteTool, quote::quoted,
+    Context, Declaration, Effect, Example, ExampleResult, PageKind, PathArgument, PathRole, Reason, ReasonKind,
+    ToolGroup, ToolPlan, WireFamily, WriteTool, quote::quoted,
 };
 use lapidary_toolkit::{
     hash, naming,
     note_template::{self, NoteTemplate, TemplatePlace},
-    page_pictures::{self, KeptPictures},
+    page_as_text::{self, PageOrigin},
+    page_pictures::{self, KeptPictures, PicturesLeft},
     patching::edit_refusal,
     reading,
     sources::{self, KnownBy, SourceDraft, SourceNote, trimmed},
     template,
+    web_page::WebPage,
 };
 use lapidary_vault::{Change, ChangeSet, View};
 use schemars::JsonSchema;
@@ -43,7 +45,7 @@ pub(crate) struct Input {
     #[serde(default)]
     #[schemars(length(min = 1, max = 100))]
     status: Option<String>,
-    /// Keep its pictures as attachments, up to 20.
+    /// Keep its pictures as attachments: up to 20, 8 MB together; none below 16 pixels that the page has no words for.
     #[serde(default)]
     images: bool,
     /// Only show the diff.
@@ -66,9 +68,12 @@ pub(crate) struct Output {
     /// Pictures that were kept.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     images: Vec<String>,
-    /// Pictures that stay links: of hosts that are not open, too large, or none that can be trusted.
+    /// Pictures that stay links.
     #[serde(skip_serializing_if = "Option::is_none")]
     images_left: Option<usize>,
+    /// Why, with how many of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    images_left_because: Option<String>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     dry_run: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -112,8 +117,14 @@ impl WriteTool for WebClip {
         // Before the request: a call that is refused for its template asks no stranger.
         let template = input.template.as_ref().map(|name| NoteTemplate::find(context, view, name)).transpose()?;
         let fetched = web.fetch(&input.url, context.cancel)?;
-        let page = read(&fetched, input.images);
+        let page = read(&fetched, input.images)?;
         let pictures = page.pictures.clone();
+        let origin = match fetched.kind {
+            PageKind::Html => PageOrigin::Html,
+            PageKind::Text => PageOrigin::Markdown,
+        };
+        let markdown = page_as_text::as_text(&page.markdown, origin, Some(&fetched.url));
+        let page = WebPage { markdown, ..page };
         let draft = SourceDraft::of_page(page, &fetched.text);
         let mut draft = draft.ok_or_else(|| bad("url", "must be a page that has text"))?;
         draft.title = trimmed(input.title.as_deref()).or(draft.title);
@@ -128,8 +139,8 @@ impl WriteTool for WebClip {
             false => Some(page_pictures::keep(context, view, web, &path, &draft.text, &pictures)?),
         };
         let (text, images, left) = match kept {
-            Some(KeptPictures { text, changes, left }) => (text, changes, Some(left).filter(|left| *left > 0)),
-            None => (draft.text.clone(), Vec::new(), None),
+            Some(KeptPictures { text, changes, left }) => (text, changes, left),
+            None => (draft.text.clone(), Vec::new(), PicturesLeft::default()),
         };
         let mut note = Document::open(text).map_err(not_text)?;
         let mut notice = None;
@@ -154,7 +165,8 @@ impl WriteTool for WebClip {
             bytes: content.len(),
             content_hash: content.hash().to_string(),
             images: image_paths,
-            images_left: left,
+            images_left: Some(left.total()).filter(|total| *total > 0),
+            images_left_because: Some(left.in_words()).filter(|words| !words.is_empty()),
             dry_run: input.dry_run,
             notice,
         };
@@ -173,7 +185,10 @@ impl WriteTool for WebClip {
         let images = match (output.images.len(), output.images_left) {
             (0, None) => String::new(),
             (kept, None) => format!(", {}", counted(kept, "picture")),
-            (kept, Some(left)) => format!(", {kept} of {} (the others stay links)", counted(kept + left, "picture")),
+            (kept, Some(left)) => {
+                let because = output.images_left_because.as_deref().unwrap_or_default();
+                format!(", {kept} of {} (the others stay links: {because})", counted(kept + left, "picture"))
+            }
         };
         let notice = notice.map_or(String::new(), |notice| format!("\n{notice}"));
         Some(format!("{text}{images}{notice}"))
@@ -269,6 +284,7 @@ fn answer_known(
         content_hash: file.hash().to_string(),
         images: Vec::new(),
         images_left: None,
+        images_left_because: None,
         dry_run: input.dry_run,
         notice: None,
     };

@@ -77,7 +77,7 @@ impl ReadTool for WebFetch {
     fn run(&self, context: &Context<'_>, _: &View, input: Input) -> Result<Output, Reason> {
         // For every part: the server keeps the page for a while, so that the parts fit together.
         let fetched = web(context, NO_WEB_PAGES[0])?.fetch(&input.url, context.cancel)?;
-        let page = read(&fetched, false);
+        let page = read(&fetched, false)?;
         let part = PagePart::of(&page.markdown, input.cursor.as_deref(), input.max_bytes)?;
         Ok(Output {
             url: fetched.url,

@@ -71,6 +71,9 @@ pub(super) fn fill(
     if facts.pictures_left_out > 0 {
         notices.push("The pictures of the note have no place in the template.".to_owned());
     }
+    if facts.is_detached {
+        notices.push("The template's link to another template outside of the vault was left out.".to_owned());
+    }
     Ok(FilledBytes { bytes: made.bytes, filled: facts.filled, notices })
 }
 
