@@ -8,15 +8,16 @@ use lapidary_operation::{
     ArgumentProblem, Catalogue, Context, Effect, Reason, RunnableRecipe, bug, clipped, quote::Prose,
 };
 use lapidary_query::nearest;
-use lapidary_recipe::{MOST_RECIPES, Recipe, RecipeProblem, recipe_block};
+use lapidary_recipe::{MOST_RECIPES, ParameterKind, Recipe, RecipeProblem, recipe_block};
 use lapidary_vault::{
     ReadError, VaultPath, View,
     store::{EntryKind, StoreError},
 };
+use serde_json::{Map, Value};
 
-use crate::reading;
+use crate::{folder::FolderTarget, index, naming, reading};
 
-pub use checking::{RecipeFacts, StepUse, check, step_use};
+pub use checking::{RecipeFacts, ResultField, StepUse, check, result_field, step_use};
 pub use lapidary_recipe::RecipeName;
 
 /// Longer notes are not read: a recipe fits on a page.
@@ -204,6 +205,29 @@ pub fn runnable(context: &Context<'_>, view: &View) -> Result<Vec<RunnableRecipe
         })
     };
     Ok(found.iter().filter_map(one).collect())
+}
+
+/// The arguments of a run, with names of notes and folders as their paths. What is not a text is left to the check of the types.
+pub fn with_paths(
+    context: &Context<'_>,
+    view: &View,
+    recipe: &Recipe,
+    mut arguments: Map<String, Value>,
+) -> Result<Map<String, Value>, Reason> {
+    for parameter in &recipe.parameters {
+        let sent = arguments.get(&parameter.name).filter(|value| !value.is_null());
+        let Some(Value::String(given)) = sent.or(parameter.default.as_ref()) else { continue };
+        let path = match parameter.kind {
+            ParameterKind::Note => naming::find(context, view, given)?.path.to_string(),
+            ParameterKind::Folder => {
+                let files = index::files(context, view)?;
+                FolderTarget::named(view, files, given)?.map_or(String::new(), |folder| folder.to_string())
+            }
+            _ => continue,
+        };
+        arguments.insert(parameter.name.clone(), Value::String(path));
+    }
+    Ok(arguments)
 }
 
 /// Its parameters in a line, like `title: text, limit?: number`.
