@@ -257,7 +257,7 @@ impl<'a> StepRun<'_, '_, 'a> {
         // The user cannot be asked in the middle of a run.
         match execution.setup().rules.on_reading(&entry.spec).decision {
             RuleDecision::Allow => {}
-            RuleDecision::Ask => return Err(Reason::NobodyToAsk),
+            RuleDecision::Ask => return Err(Reason::NobodyToAskInStep { tool: entry.spec.name() }),
             RuleDecision::Deny => return Err(Reason::DeniedByRule),
         }
         let view = self.overlay.as_ref().unwrap_or(self.view);

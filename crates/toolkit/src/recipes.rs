@@ -11,7 +11,7 @@ use lapidary_query::nearest;
 use lapidary_recipe::{MOST_RECIPES, ParameterKind, Recipe, RecipeProblem, recipe_block};
 use lapidary_vault::{
     ReadError, VaultPath, View,
-    store::{EntryKind, StoreError},
+    store::{EntryKind, FolderEntry, StoreError},
 };
 use serde_json::{Map, Value};
 
@@ -72,8 +72,35 @@ pub fn approved_hash(name: &RecipeName, definition: &str) -> ContentHash {
     ContentHash::of(format!("{name}\n{definition}").as_bytes())
 }
 
-/// All that the caller may read, by name.
+/// All that are loaded and that the caller may read, by name.
 pub fn all(context: &Context<'_>, view: &View) -> Result<Vec<KeptRecipe>, Reason> {
+    let mut recipes = Vec::new();
+    for (name, path) in named(context, view)?.into_iter().take(MOST_RECIPES) {
+        context.check()?;
+        recipes.extend(read(context, view, name, path)?);
+    }
+    Ok(recipes)
+}
+
+/// Those in the folder that are one too many.
+pub fn not_loaded(context: &Context<'_>, view: &View) -> Result<Vec<RecipeName>, Reason> {
+    Ok(named(context, view)?.into_iter().skip(MOST_RECIPES).map(|(name, _)| name).collect())
+}
+
+/// Whether the folder has as many recipes as are loaded.
+pub fn are_full(context: &Context<'_>, view: &View) -> Result<bool, Reason> {
+    Ok(named(context, view)?.len() >= MOST_RECIPES)
+}
+
+/// Why a recipe is not loaded.
+pub fn too_many() -> Prose {
+    Prose::ours(format_args!(
+        "not loaded: of the recipes in the folder, only the first {MOST_RECIPES} by name are; delete or move others"
+    ))
+}
+
+/// The notes of the folder that have the name of a recipe.
+fn named(context: &Context<'_>, view: &View) -> Result<Vec<(RecipeName, VaultPath)>, Reason> {
     let Some(folder) = context.recipes.folder else { return Ok(Vec::new()) };
     let entries = match view.list(Some(folder)) {
         Ok(entries) => entries,
@@ -84,16 +111,11 @@ pub fn all(context: &Context<'_>, view: &View) -> Result<Vec<KeptRecipe>, Reason
         }
         Err(ReadError::Store(error)) => return Err(Reason::from_store(folder, &error, false)),
     };
-    let named = entries.into_iter().filter(|entry| entry.kind == EntryKind::File).filter_map(|entry| {
-        let name = RecipeName::parse(entry.path.name().strip_suffix(".md")?)?;
-        Some((name, entry.path))
-    });
-    let mut recipes = Vec::new();
-    for (name, path) in named.take(MOST_RECIPES) {
-        context.check()?;
-        recipes.extend(read(context, view, name, path)?);
-    }
-    Ok(recipes)
+    let name = |entry: FolderEntry| Some((RecipeName::parse(entry.path.name().strip_suffix(".md")?)?, entry.path));
+    let files = entries.into_iter().filter(|entry| entry.kind == EntryKind::File && view.shows(&entry.path));
+    let mut named: Vec<(RecipeName, VaultPath)> = files.filter_map(name).collect();
+    named.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
+    Ok(named)
 }
 
 /// One by its name.
@@ -106,6 +128,13 @@ pub fn find(context: &Context<'_>, view: &View, given: &str) -> Result<KeptRecip
         None => None,
     };
     match found {
+        Some(recipe) if not_loaded(context, view)?.contains(&recipe.name) => {
+            let definition = match recipe.state {
+                RecipeState::Broken { definition, .. } => definition,
+                RecipeState::Read { definition, .. } => Some(definition),
+            };
+            Ok(KeptRecipe { state: RecipeState::Broken { definition, problems: vec![whole(too_many())] }, ..recipe })
+        }
         Some(recipe) => Ok(recipe),
         None => {
             let all = all(context, view)?;

@@ -474,6 +474,7 @@ reasons! { |offered|
         data: json!({ "path": path.as_str() }),
         hint: match wanted {
             NameWanted::New => advice::destination_exists(current, offered),
+            NameWanted::Recipe => advice::recipe_exists(offered).to_owned(),
             NameWanted::Whole => advice::whole_file_exists(current, offered),
             NameWanted::Unpacked => "Nothing was changed. Choose another folder.".to_owned(),
             NameWanted::Moved => advice::on_conflict(offered).to_owned(),
@@ -1006,6 +1007,14 @@ reasons! { |offered|
             Some(words) => format!("Nothing was changed. The user answered {words}."),
             None => "Nothing was changed. Ask the user what to do instead.".to_owned(),
         },
+    }
+    /// A rule that asks before a tool reads, in the middle of a run.
+    NobodyToAskInStep { tool: &'static str } => {
+        kinds: [],
+        kind: ReasonKind::ApprovalUnavailable,
+        message: format!("The user has to be asked before `{tool}` reads, and nobody can be asked in the middle of a run."),
+        data: json!({ "tool": tool }),
+        hint: format!("Nothing was done. Call `{tool}` by itself, or ask the owner to allow it in the approval settings."),
     }
     NobodyToAsk => {
         kinds: [ApprovalUnavailable("approval_unavailable", -32005, "PERMISSION_DENIED", "The change needs approval, and the client has no way to ask the user.")],

@@ -5,7 +5,10 @@ use lapidary_tools::{Reason, ReasonKind};
 use serde_json::{Value, json};
 
 use super::recipes::{contents, with_recipe};
-use crate::{Outcome, testing::TestServer};
+use crate::{
+    ApprovalRule, Outcome, RuleDecision,
+    testing::{TestServer, TestSetup},
+};
 
 /// A recipe with one step and a parameter of each kind that is a text.
 fn step(tool: &str, with: &str) -> String {
@@ -293,4 +296,72 @@ fn notes_and_folders_are_found_by_their_names() {
     }
     // The default is a name as well.
     assert_eq!(server.done("custom_x", json!({ "of": "Roof plan" }))["answer"], "Work/Roof plan.md Old/Archive");
+}
+
+#[test]
+fn a_recipe_too_many_is_listed_as_not_loaded() {
+    let text =
+        super::recipes::note("description: x\nsteps:\n  - tool: file_append\n    with: {file: Log.md, content: Hi}\n");
+    let paths: Vec<String> = (0..53).map(|number| format!("Recipes/custom_r{number:02}.md")).collect();
+    let files: Vec<(&str, &str)> =
+        paths.iter().map(|path| (path.as_str(), text.as_str())).chain([("Log.md", "")]).collect();
+    let server = TestSetup { approves_recipes: true, can_be_asked: true, ..TestSetup::default() }.serve(&files);
+    let listed = server.done("recipe_list", json!({}));
+    let recipes = listed["recipes"].as_array().unwrap();
+    assert_eq!(recipes.len(), 53);
+    assert_eq!((&recipes[49]["enabled"], &recipes[50]["enabled"]), (&json!(true), &json!(false)));
+    assert!(recipes[50]["problem"].as_str().unwrap().starts_with("not loaded: "), "{}", recipes[50]);
+    server.done("custom_r49", json!({}));
+    let reason = server.refused("custom_r50", json!({}));
+    assert!(reason.kind() == ReasonKind::RecipeInvalid && format!("{reason}").contains("not loaded"), "{reason}");
+    let reason =
+        server.refused("recipe_create", json!({ "name": "custom_z", "definition": step("file_read", "{file: a.md}") }));
+    assert!(format!("{reason}").contains("delete one first"), "{reason}");
+}
+
+#[test]
+fn refusals_about_recipes_say_what_is_true_and_what_to_do() {
+    let definition = "description: x\nsteps:\n  - id: first\n    tool: file_raed\n  - tool: regex_replace\n  - tool: operation_log\n  - tool: bulk_apply\n";
+    let server = with_recipe(&step("file_read", "{file: \"Work/{{ x }}.md\"}"), WORK);
+    let said = |tool: &str, arguments: Value| server.call(tool, arguments).rendered().unwrap().text().concat();
+    let text = said("recipe_create", json!({ "name": "custom_x", "definition": definition }));
+    assert!(
+        text.contains("already exists") && text.contains("use `recipe_update`") && !text.contains("file_replace"),
+        "{text}"
+    );
+    let text = said("recipe_create", json!({ "name": "custom_y", "definition": definition }));
+    for part in [
+        "in the step `first`: there is no tool `file_raed`; did you mean `file_read`?",
+        "`regex_replace` shows what it would do before a second call does it, so it cannot be a step",
+        "`operation_log` reads the log",
+        "`bulk_apply` runs other tools",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    let single = "description: x\nsteps:\n  - tool: file_raed\n";
+    let text = said("recipe_create", json!({ "name": "custom_y", "definition": single }));
+    assert!(text.contains("`file_read`?") && !text.contains("?."), "{text}");
+    let ask = ApprovalRule { tool: Some("file_read".to_owned()), ..ApprovalRule::any(RuleDecision::Ask) };
+    let setup = TestSetup { rules: vec![ask], can_be_asked: true, ..TestSetup::default() };
+    let server = super::recipes::serve(setup, &[("custom_x", &step("file_read", "{file: Work/a.md}"))], WORK);
+    let reason = server.refused("custom_x", json!({ "x": "a" }));
+    assert_eq!(reason.kind(), ReasonKind::ApprovalUnavailable);
+    assert!(format!("{reason}").contains("in the middle of a run"), "{reason}");
+}
+
+#[test]
+fn an_approval_shows_a_definition_once() {
+    let server = TestSetup { can_be_asked: true, ..TestSetup::default() }.serve(WORK);
+    let ask = |definition: &str| match server
+        .call("recipe_create", json!({ "name": "custom_x", "definition": definition }))
+    {
+        Outcome::Asked(question) => question.message,
+        other => panic!("not asked: {:?}", other.rendered().map(|reply| reply.structured().to_owned())),
+    };
+    let message = ask(&step("file_read", "{file: Work/only-once.md}"));
+    assert_eq!(message.matches("only-once").count(), 1, "{message}");
+    assert!(message.contains("It only reads."), "{message}");
+    // Of a long one the diff shows only the beginning, and every word counts.
+    let long = step("file_create", &format!("{{file: Work/b.md, content: \"{} at the end\"}}", "word ".repeat(1500)));
+    assert!(ask(&long).contains("at the end"));
 }

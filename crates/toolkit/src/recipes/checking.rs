@@ -2,8 +2,8 @@
 
 use lapidary_note::quoted;
 use lapidary_operation::{
-    ArgumentProblem, Catalogue, CatalogueEntry, Effect, NoSuchTool, PathRole, Reason, ToolGroup, ToolKind, ToolNeeds,
-    check_arguments, in_form_of, quote::Prose,
+    ArgumentProblem, Catalogue, CatalogueEntry, Effect, NoSuchTool, PathRole, Reason, RestoreReach, ToolGroup,
+    ToolKind, ToolNeeds, check_arguments, in_form_of, quote::Prose,
 };
 use lapidary_recipe::{
     ParameterKind, Recipe, RecipeStep, TemplateExpression, TemplateShape, TextLanguage, ValueTemplate, is_recipe_name,
@@ -55,6 +55,22 @@ pub fn step_use(entry: &CatalogueEntry) -> Option<StepUse> {
     }
 }
 
+/// Why a tool that is on cannot be a step.
+fn why_no_step(entry: &CatalogueEntry) -> &'static str {
+    let spec = &entry.spec;
+    match (spec.declaration.group, spec.kind) {
+        (ToolGroup::Recipe | ToolGroup::Script, _) => "is about recipes and scripts",
+        (_, ToolKind::Batch | ToolKind::Steps | ToolKind::Relay) => "runs other tools",
+        (_, ToolKind::Forward) => "calls another server",
+        (_, ToolKind::Action) => "acts in the Obsidian app",
+        (_, ToolKind::Agent) => "is about the server and not about notes",
+        (_, ToolKind::Read) if spec.is_command => "is about the commands of the Obsidian app",
+        (_, ToolKind::Read) => "reads the log or another state of the server",
+        (_, ToolKind::Write) if spec.restores != RestoreReach::Nothing => "takes changes back",
+        (_, ToolKind::Write) => "shows what it would do before a second call does it",
+    }
+}
+
 /// Checks all steps, with samples in the place of what is not known before it runs.
 pub fn check(catalogue: &Catalogue, recipe: &Recipe, may_write: bool) -> Result<RecipeFacts, Vec<ArgumentProblem>> {
     let mut facts = RecipeFacts { effect: Effect::Read, tools: Vec::new(), places: Vec::new(), reaches_web: false };
@@ -87,7 +103,19 @@ pub fn check(catalogue: &Catalogue, recipe: &Recipe, may_write: bool) -> Result<
         }
     }
     problems.truncate(MOST_PROBLEMS);
+    name_steps(recipe, &mut problems);
     if problems.is_empty() { Ok(facts) } else { Err(problems) }
+}
+
+/// People name a step by its id, and its place is counted from 0.
+fn name_steps(recipe: &Recipe, problems: &mut [ArgumentProblem]) {
+    for found in problems {
+        let index = found.at.strip_prefix("steps[").and_then(|rest| rest.split(']').next()?.parse::<usize>().ok());
+        let Some((index, step)) = index.and_then(|index| Some((index, recipe.steps.get(index)?))) else { continue };
+        if step.id != format!("step_{}", index + 1) {
+            found.problem = Prose::ours(format_args!("in the step {}: {}", quoted(&step.id), found.problem));
+        }
+    }
 }
 
 fn problem(at: &str, problem: impl Into<Prose>) -> ArgumentProblem {
@@ -121,7 +149,7 @@ fn tool<'c>(
             Err(problem("", Prose::ours(format_args!("{name} changes notes; here only tools that read can be steps"))))
         }
         Some(used) => Ok((entry, used)),
-        None => Err(problem("", Prose::ours(format_args!("{name} cannot be a step")))),
+        None => Err(problem("", Prose::ours(format_args!("{name} {}, so it cannot be a step", why_no_step(entry))))),
     }
 }
 
