@@ -12,6 +12,7 @@ use serde_json::{Map, Value, json};
 use super::{
     CommandFailure, CommandOutcome, SAVING,
     call::{OwnerCalls, can_be_asked, owner},
+    command_hint::CommandHint,
     report,
     screen::Screen,
     table::TableCell,
@@ -87,7 +88,7 @@ fn list(calls: OwnerCalls<'_>, as_json: bool, screen: &mut Screen<'_>) -> Result
 /// The command that approves a recipe, as it is to be typed for this vault.
 fn with_options(calls: OwnerCalls<'_>, name: &str, said: &str) -> String {
     let words = format!("recipes approve {name}");
-    said.replace(&format!("`lapidary {words}`"), &format!("`{}`", calls.hint.command(&words)))
+    said.replace(&CommandHint::default().command(&words), &calls.hint.command(&words))
 }
 
 fn show(
