@@ -1014,7 +1014,7 @@ reasons! { |offered|
         kind: ReasonKind::ApprovalUnavailable,
         message: format!("The user has to be asked before `{tool}` reads, and nobody can be asked in the middle of a run."),
         data: json!({ "tool": tool }),
-        hint: format!("Nothing was done. Call `{tool}` by itself, or ask the owner to allow it in the approval settings."),
+        hint: "Nothing was done. Make the calls one by one, or ask the owner to allow this one in the approval settings.",
     }
     NobodyToAsk => {
         kinds: [ApprovalUnavailable("approval_unavailable", -32005, "PERMISSION_DENIED", "The change needs approval, and the client has no way to ask the user.")],

@@ -589,6 +589,7 @@ fn of_the_server() -> Vec<Reason> {
     all.extend([
         Reason::Declined { path: Some(path("a.md")), words: None },
         Reason::Declined { path: None, words: Some("Use a list instead.".to_owned()) },
+        Reason::NobodyToAskInStep { tool: "file_read" },
         Reason::NobodyToAsk,
         Reason::ApprovalPending { id: "a1".to_owned(), handle: None },
         Reason::ApprovalPending { id: "a1".to_owned(), handle: Some(word("c0ffee")) },
