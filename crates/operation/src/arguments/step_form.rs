@@ -122,7 +122,9 @@ fn in_form(schema: &Map<String, Value>, template: &ValueTemplate, at: &str) -> R
                 .map_or_else(|_| template.clone(), ValueTemplate::Literal)),
         },
         ValueTemplate::Literal(Value::Object(given)) => {
-            let Some(object) = object_of(schema, given.keys().map(String::as_str)) else { return Ok(template.clone()) };
+            let Some(object) = object_of(schema, &given.keys().map(String::as_str).collect::<Vec<_>>()) else {
+                return Ok(template.clone());
+            };
             let given: Vec<_> =
                 given.iter().map(|(name, value)| (name.clone(), ValueTemplate::Literal(value.clone()))).collect();
             Ok(ValueTemplate::Object(fields(object, &given, at)?).literal())
@@ -148,7 +150,8 @@ fn in_form(schema: &Map<String, Value>, template: &ValueTemplate, at: &str) -> R
             TextMeaning::Nothing(problem) => Err((at.to_owned(), problem)),
         },
         ValueTemplate::Object(given) => {
-            let Some(object) = object_of(schema, given.iter().map(|(name, _)| name.as_str())) else {
+            let Some(object) = object_of(schema, &given.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>())
+            else {
                 return Ok(template.clone());
             };
             fields(object, given, at).map(ValueTemplate::Object)
@@ -165,13 +168,10 @@ fn is_link(template: &ValueTemplate) -> bool {
 }
 
 /// The alternative that has all of these fields, or else one that is an object.
-fn object_of<'s, 'n>(
-    schema: &'s Map<String, Value>,
-    names: impl Iterator<Item = &'n str> + Clone,
-) -> Option<&'s Map<String, Value>> {
+fn object_of<'s>(schema: &'s Map<String, Value>, names: &[&str]) -> Option<&'s Map<String, Value>> {
     let objects = || choices(schema).filter(|choice| choice.get("type").is_some() && takes(choice, "object"));
     let has_all =
-        |object: &&Map<String, Value>| names.clone().all(|name| property(object, name_of(object, name)).is_some());
+        |object: &&Map<String, Value>| names.iter().all(|name| property(object, name_of(object, name)).is_some());
     objects().find(has_all).or_else(|| objects().next())
 }
 
@@ -218,12 +218,10 @@ fn filled(schema: &Map<String, Value>, value: Value, at: &str) -> Result<Value, 
             TextMeaning::Item => Ok(Value::Array(vec![Value::String(text)])),
             TextMeaning::Nothing(problem) => Err((at.to_owned(), problem)),
         },
-        Value::Object(given) => {
-            match object_of(schema, given.keys().map(String::as_str).collect::<Vec<_>>().into_iter()) {
-                Some(object) => filled_fields(object, given.clone(), at).map(Value::Object),
-                None => Ok(Value::Object(given)),
-            }
-        }
+        Value::Object(given) => match object_of(schema, &given.keys().map(String::as_str).collect::<Vec<_>>()) {
+            Some(object) => filled_fields(object, given.clone(), at).map(Value::Object),
+            None => Ok(Value::Object(given)),
+        },
         Value::Array(given) => {
             let each = choices(schema).find_map(|choice| choice.get("items").and_then(Value::as_object));
             let item = |(index, item)| match each {
