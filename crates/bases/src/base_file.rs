@@ -174,3 +174,16 @@ pub fn is_base_yaml(text: &str) -> bool {
         |line: &str| line.split_once(':').is_some_and(|(key, _)| TOP_KEYS.contains(&key.trim_matches(['"', '\''])));
     text.lines().map(str::trim_end).any(is_key)
 }
+
+/// The path of a base, and its view, that a text names where a query is expected: `Books.base`, `Books.base#Best` or a link to it.
+pub fn base_path_of(text: &str) -> Option<(&str, Option<&str>)> {
+    let trimmed = text.trim();
+    // `[[x.base]]` and `![[x.base#View]]` are how notes refer to a base.
+    let inner = trimmed.trim_start_matches('!').strip_prefix("[[").and_then(|rest| rest.strip_suffix("]]"));
+    let named = inner.unwrap_or(trimmed);
+    // A heading-like part after the path names a view.
+    let (path, view) = named.split_once('#').map_or((named, None), |(path, view)| (path, Some(view)));
+    // A path has one line; a query that ends with such a word is not one.
+    let is_path = path.to_lowercase().ends_with(".base") && !path.contains('\n');
+    is_path.then(|| (path, view.filter(|view| !view.is_empty())))
+}

@@ -2,14 +2,17 @@
 
 use std::{collections::HashMap, sync::Arc};
 
+use jiff::tz::TimeZone;
 use lapidary_note::{count_steps, quoted};
 use lapidary_query::{QueryContext, QueryHalt, QueryVault, RowNumber, RowSelection, RowSet, VaultRow};
 use serde_json::Value;
 
 use super::{
+    base_date::BaseDate,
     base_value::{BaseObject, BaseValue},
     evaluation::{Evaluation, EvaluationScope},
-    formula::{FormulaNames, FormulaNode},
+    formula::{AccessStep, FormulaNames, FormulaNode, FunctionCall},
+    known_name::KnownFunction,
     parse::{FormulaFault, parse_formula},
     text_form::{TextClock, VALUE_STEPS},
 };
@@ -43,6 +46,32 @@ impl JsonBindings {
         self.0.insert(name.to_owned(), base_value(value, 0));
     }
 
+    /// A text as the date that it is, so that durations can be added to it. It is written as it came.
+    pub fn set_date(&mut self, name: &str, text: &str, zone: &TimeZone) {
+        let value = BaseDate::parse(text, zone).map_or_else(|| BaseValue::text(text), BaseValue::Date);
+        self.0.insert(name.to_owned(), value);
+    }
+
+    /// Where a path of fields leads to nothing because a value lacks the field, and the fields that it has. What has no value at
+    /// all lacks nothing.
+    pub fn missing_field(&self, path: &[&str]) -> Option<(usize, Vec<String>)> {
+        let mut value = self.0.get(*path.first()?)?;
+        for (at, name) in path.iter().enumerate().skip(1) {
+            value = match value {
+                BaseValue::Null => return None,
+                BaseValue::Object(fields) => {
+                    let found = fields.iter().find(|(key, _)| key.eq_ignore_ascii_case(name));
+                    match found {
+                        Some((_, value)) => value,
+                        None => return Some((at, fields.keys().cloned().collect())),
+                    }
+                }
+                _ => return Some((at, Vec::new())),
+            };
+        }
+        None
+    }
+
     pub fn has(&self, name: &str) -> bool {
         self.0.contains_key(name)
     }
@@ -74,6 +103,61 @@ impl JsonExpression {
                 self.names.properties.get(*slot).map(String::as_str)
             }
             _ => None,
+        }
+    }
+
+    /// Whether it gives a value, or a part or choice of one, as it is: nothing that it joins or makes of several.
+    pub fn takes_as_it_is(&self) -> bool {
+        takes_as_it_is(&self.node)
+    }
+
+    /// The names that it uses with the fields of them that it asks for, such as `found`, `result` and `hits`.
+    pub fn field_paths(&self) -> Vec<Vec<&str>> {
+        let mut paths = Vec::new();
+        self.find_paths(&self.node, &mut paths);
+        paths
+    }
+
+    fn find_paths<'e>(&'e self, node: &'e FormulaNode, paths: &mut Vec<Vec<&'e str>>) {
+        let name_of = |slot: &usize| self.names.properties.get(*slot).map(String::as_str);
+        match node {
+            FormulaNode::Name { slot, .. } | FormulaNode::Property(slot) | FormulaNode::Values { slot } => {
+                paths.extend(name_of(slot).map(|name| vec![name]));
+            }
+            FormulaNode::Access { base, steps } => {
+                let before = paths.len();
+                self.find_paths(base, paths);
+                // Only fields directly behind a name: what a method gives is not known.
+                if let (1, FormulaNode::Name { .. } | FormulaNode::Property(_)) = (paths.len() - before, &**base) {
+                    let fields = steps.iter().map_while(|step| match step {
+                        AccessStep::Field(name) => Some(&**name),
+                        AccessStep::Index(FormulaNode::Literal(BaseValue::Text(name))) => Some(&**name),
+                        _ => None,
+                    });
+                    if let Some(path) = paths.last_mut() {
+                        path.extend(fields);
+                    }
+                }
+                for step in steps {
+                    match step {
+                        AccessStep::Index(index) => self.find_paths(index, paths),
+                        AccessStep::Method(call) => {
+                            call.arguments.iter().for_each(|argument| self.find_paths(argument, paths));
+                        }
+                        AccessStep::Field(_) | AccessStep::Apply => {}
+                    }
+                }
+            }
+            FormulaNode::List(nodes) | FormulaNode::All(nodes) | FormulaNode::Any(nodes) => {
+                nodes.iter().for_each(|node| self.find_paths(node, paths));
+            }
+            FormulaNode::Call(call) => call.arguments.iter().for_each(|node| self.find_paths(node, paths)),
+            FormulaNode::Not(node) | FormulaNode::Negate(node) => self.find_paths(node, paths),
+            FormulaNode::Chain { first, rest } => {
+                self.find_paths(first, paths);
+                rest.iter().for_each(|(_, node)| self.find_paths(node, paths));
+            }
+            FormulaNode::Literal(_) | FormulaNode::FormulaOf(_) | FormulaNode::FileField(_) | FormulaNode::Root(_) => {}
         }
     }
 
@@ -113,6 +197,31 @@ impl JsonExpression {
             BaseValue::Error(message) => Err(JsonFault::Error(message.to_string())),
             value => Ok((value, clock)),
         }
+    }
+}
+
+fn takes_as_it_is(node: &FormulaNode) -> bool {
+    match node {
+        FormulaNode::Literal(_)
+        | FormulaNode::Name { .. }
+        | FormulaNode::Property(_)
+        | FormulaNode::FileField(_)
+        | FormulaNode::Root(_)
+        | FormulaNode::Values { .. } => true,
+        FormulaNode::Call(FunctionCall { function: Some(KnownFunction::If), arguments, .. }) => {
+            arguments.iter().skip(1).all(takes_as_it_is)
+        }
+        FormulaNode::Access { base, steps } => {
+            // Other methods join values, or make a text of several.
+            const PARTS: [&str; 9] = ["filter", "slice", "sort", "unique", "reverse", "flat", "trim", "lower", "upper"];
+            let is_part = |step: &AccessStep| match step {
+                AccessStep::Field(_) | AccessStep::Index(_) => true,
+                AccessStep::Method(call) => PARTS.iter().any(|name| call.name.eq_ignore_ascii_case(name)),
+                AccessStep::Apply => false,
+            };
+            takes_as_it_is(base) && steps.iter().all(is_part)
+        }
+        _ => false,
     }
 }
 
@@ -229,6 +338,43 @@ mod tests {
         ] {
             let error = JsonExpression::parse(expression).err().unwrap_or_default();
             assert!(error.contains(says), "{expression}: {error}");
+        }
+    }
+
+    #[test]
+    fn what_takes_a_value_as_it_is_and_what_makes_one_is_known() {
+        for (expression, expected) in [
+            ("title", true),
+            ("rows[0].path", true),
+            ("rows.filter(value.done)[0].path", true),
+            ("if(count > 2, title, \"x\")", true),
+            ("title + \"x\"", false),
+            ("rows.map(\"x\" + value.path)", false),
+            ("[title, title].join(\"\")", false),
+            ("if(true, title + \"x\", title)", false),
+        ] {
+            assert_eq!(JsonExpression::parse(expression).unwrap().takes_as_it_is(), expected, "{expression}");
+        }
+    }
+
+    #[test]
+    fn fields_that_an_expression_asks_for_are_known() {
+        let parsed = JsonExpression::parse("found.result.hits.filter(value.score > other[\"least\"])").unwrap();
+        let paths = parsed.field_paths();
+        assert_eq!(paths, [vec!["found", "result", "hits"], vec!["value", "score"], vec!["other", "least"]]);
+    }
+
+    #[test]
+    fn a_date_is_counted_with_and_written_as_it_came() {
+        let mut given = JsonBindings::default();
+        given.set_date("day", "2026-11-02", &TimeZone::UTC);
+        let go_on = || true;
+        let context = QueryContext::new("2026-11-18T10:00:00Z".parse().unwrap(), TimeZone::UTC, &go_on);
+        for (expression, expected) in
+            [("day", "2026-11-02"), ("day + \"1w\"", "2026-11-09"), ("day.format(\"DD.MM.\")", "02.11.")]
+        {
+            let value = JsonExpression::parse(expression).unwrap().evaluate(&given, &context);
+            assert_eq!(value, Ok(json!(expected)), "{expression}");
         }
     }
 

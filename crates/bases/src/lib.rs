@@ -45,7 +45,7 @@ mod view_reader;
 pub use base_answer::{BaseAnswer, BaseColumn, BaseGroup, BaseRow, BaseSummary};
 pub use base_date::BaseDate;
 pub use base_duration::BaseDuration;
-pub use base_file::{BaseFile, BaseProblem, BaseViewName, is_base_yaml};
+pub use base_file::{BaseFile, BaseProblem, BaseViewName, base_path_of, is_base_yaml};
 pub use base_references::{BaseReference, BaseText, base_texts};
 pub use base_regexp::BaseRegexp;
 pub use base_value::{BaseFileHandle, BaseLink, BaseList, BaseObject, BaseValue};

@@ -1,6 +1,8 @@
 //! Checks arguments against a schema: input with only one possible reading is repaired and reported, everything else is
 //! refused with its place and the nearest known name.
 
+mod step_form;
+
 use std::collections::HashMap;
 
 use lapidary_note::counted;
@@ -13,6 +15,8 @@ use crate::{
     reason::clipped,
     renamed::successor_of_argument,
 };
+
+pub use step_form::{TemplateFault, in_form_of, inserted_in_form_of};
 
 /// Arguments that fit the schema, and the repairs that made them fit.
 #[derive(Debug, PartialEq)]

@@ -43,7 +43,7 @@ pub use app_bridge::{
     AppAction, AppBridge, AppCommand, AppFacts, AppFault, AppNeed, AppPeriodic, AppStatus, OmnisearchHit,
     OmnisearchMatch, PluginManifest,
 };
-pub use arguments::{CheckedArguments, check_arguments};
+pub use arguments::{CheckedArguments, TemplateFault, check_arguments, in_form_of, inserted_in_form_of};
 // As the reason `attachment_unreadable` has it.
 pub use attachment::{
     AttachmentAccess, AttachmentDecoder, BlockKind, ContentBlock, DecodeError, DecodeJob, DecodedAttachment,

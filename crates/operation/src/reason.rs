@@ -44,6 +44,8 @@ pub struct ArgumentProblem {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NameWanted {
     New,
+    /// The note of a recipe.
+    Recipe,
     /// A file that its tool writes as a whole.
     Whole,
     /// One of the files of an archive.

@@ -15,6 +15,7 @@ mod owner_guide;
 mod query_texts;
 mod recipe_attacks;
 mod recipe_bounds;
+mod recipe_guard;
 mod recipes;
 mod schemas;
 mod servers;

@@ -57,7 +57,8 @@ fn cannot_run(problems: &[ArgumentProblem]) -> String {
         at => format!("{}: {}", quoted(at), problem.problem),
     };
     let problems: Vec<String> = problems.iter().map(one).collect();
-    format!("It cannot be run as it is: {}.", problems.join("; "))
+    let said = format!("It cannot be run as it is: {}", problems.join("; "));
+    if said.ends_with('?') { said } else { said + "." }
 }
 
 impl Executor {

@@ -4,13 +4,15 @@
 use std::time::Duration;
 
 use lapidary_query::QueryContext;
-use lapidary_recipe::{MOST_ITEMS, Recipe, RecipeFault, RecipeName, RecipeStep, RecipeValues, is_recipe_name};
+use lapidary_recipe::{
+    MOST_ITEMS, Recipe, RecipeFault, RecipeName, RecipeStep, RecipeValues, ValueTemplate, is_recipe_name,
+};
 use lapidary_tools::{
     AnswerDraft, ArgumentProblem, CallSteps, Catalogue, CatalogueEntry, CheckedArguments, CommitReport, Context,
     Interruption, Planned, PlannedChange, Reason, StepCalls, StepsOutcome, StepsPlan, ToolAnswer, ToolSpec, bug,
-    clipped,
+    clipped, in_form_of, inserted_in_form_of,
     quote::{Prose, quoted},
-    recipes::{StepUse, step_use},
+    recipes::{ResultField, StepUse, result_field, step_use},
 };
 use lapidary_vault::{ChangeSet, Scope, View};
 use serde_json::{Map, Value, json};
@@ -91,6 +93,21 @@ struct StepRun<'r, 'c, 'a> {
     cut: Vec<String>,
 }
 
+/// A step whose arguments are in the form in which its tool reads them.
+struct FormedStep<'s, 'a> {
+    step: &'s RecipeStep,
+    entry: &'a CatalogueEntry,
+    arguments: Vec<(String, ValueTemplate)>,
+}
+
+fn in_step(index: usize, reason: Reason) -> Reason {
+    match reason {
+        // The run itself has to end, not only this step.
+        reason @ (Reason::Interrupted(_) | Reason::Internal(_)) => reason,
+        reason => Reason::InStep { list: "steps", index, reason: Box::new(reason) },
+    }
+}
+
 /// All steps as one change, with the tools involved.
 pub(crate) fn plan<'a>(
     execution: &mut Execution<'a>,
@@ -102,7 +119,7 @@ pub(crate) fn plan<'a>(
 ) -> Result<(PlannedChange, Vec<&'a ToolSpec>), Reason> {
     let CallSteps { plan: StepsPlan { name, recipe, arguments, dry_run }, may_write, finish } = steps;
     execution.ran = RanSteps { recipe: name.clone(), calls: Vec::new() };
-    let values = recipe.begin(&arguments).map_err(|faults| {
+    let values = recipe.begin(&arguments, context.now.time_zone()).map_err(|faults| {
         let fault = |fault: lapidary_recipe::ArgumentFault| ArgumentProblem {
             at: fault.name,
             problem: fault.problem.into(),
@@ -154,8 +171,12 @@ impl<'a> StepRun<'_, '_, 'a> {
         let mut last = Value::Null;
         for (index, step) in recipe.steps.iter().enumerate() {
             let stopped = |fault: RecipeFault| self.stopped(Some(index), fault);
-            last = match values.items(step, &expressions()).map_err(stopped)? {
-                None => match self.once(index, step, &values, &expressions(), calls)? {
+            let may_miss =
+                |path: &[&str]| matches!(result_field(self.context.catalogue, recipe, path), ResultField::Declared(_));
+            let items = values.items(step, &may_miss, &expressions()).map_err(stopped)?;
+            let formed = &self.in_form(index, step)?;
+            last = match items {
+                None => match self.once(index, formed, &values, &expressions(), calls)? {
                     Some(result) => result,
                     None => Value::Null,
                 },
@@ -164,7 +185,7 @@ impl<'a> StepRun<'_, '_, 'a> {
                     for (number, item) in (1..).zip(items.iter().take(MOST_ITEMS)) {
                         values.turn_to(item, number);
                         // An item for which the step is left out has no place in the list.
-                        results.extend(self.once(index, step, &values, &expressions(), calls)?);
+                        results.extend(self.once(index, formed, &values, &expressions(), calls)?);
                     }
                     Value::Array(results)
                 }
@@ -177,11 +198,25 @@ impl<'a> StepRun<'_, '_, 'a> {
         }
     }
 
+    /// A step with its arguments in the form in which its tool reads them.
+    fn in_form<'s>(&self, index: usize, step: &'s RecipeStep) -> Result<FormedStep<'s, 'a>, Reason> {
+        let entry = find::named_tool(self.execution.profile(), &step.tool).map_err(|reason| in_step(index, reason))?;
+        let arguments =
+            in_form_of(entry.spec.input(), &step.arguments).map_err(|(at, problem)| self.unfit(index, &at, problem))?;
+        Ok(FormedStep { step, entry, arguments })
+    }
+
+    fn unfit(&self, index: usize, at: &str, problem: &str) -> Reason {
+        let recipe = self.name.as_ref().map(RecipeName::to_string);
+        let problem = Prose::ours(format_args!("{} {problem}", quoted(at)));
+        Reason::RecipeStopped { recipe, step: Some(index), problem }
+    }
+
     /// One call; nothing if its condition does not hold.
     fn once(
         &mut self,
         index: usize,
-        step: &RecipeStep,
+        FormedStep { step, entry, arguments }: &FormedStep<'_, 'a>,
         values: &RecipeValues,
         expressions: &QueryContext<'_>,
         calls: &mut Vec<StepCalls>,
@@ -196,14 +231,10 @@ impl<'a> StepRun<'_, '_, 'a> {
         if !values.wants(step, expressions).map_err(fault)? {
             return Ok(None);
         }
-        let in_step = |reason| match reason {
-            // The run itself has to end, not only this step.
-            reason @ (Reason::Interrupted(_) | Reason::Internal(_)) => reason,
-            reason => Reason::InStep { list: "steps", index, reason: Box::new(reason) },
-        };
-        let entry = find::named_tool(self.execution.profile(), &step.tool).map_err(in_step)?;
         let languages = |pointer: &str, beside: &dyn Fn(&str) -> Option<Value>| entry.spec.language_at(pointer, beside);
-        let mut arguments = values.arguments(step, &languages, expressions).map_err(fault)?;
+        let arguments = values.arguments(arguments, &languages, expressions).map_err(fault)?;
+        let mut arguments = inserted_in_form_of(entry.spec.input(), arguments)
+            .map_err(|(at, problem)| self.unfit(index, &at, problem))?;
         write_out(&entry.spec, &mut arguments);
         // Counted before it is made, so that the log has the call at which a run failed.
         match calls.iter_mut().find(|made| made.tool == entry.spec.name()) {
@@ -215,7 +246,7 @@ impl<'a> StepRun<'_, '_, 'a> {
             Some(StepUse::Write) if self.may_write => self.write(entry, arguments),
             _ => Err(Reason::NotInBatch { tool: entry.spec.name().to_owned() }),
         };
-        let result = result.map_err(in_step)?;
+        let result = result.map_err(|reason| in_step(index, reason))?;
         if is_cut(&result) && !self.cut.contains(&step.id) {
             self.cut.push(step.id.clone());
         }
@@ -278,6 +309,18 @@ impl<'a> StepRun<'_, '_, 'a> {
                 quoted(&clipped(&expression)),
                 quoted(&clipped(&problem))
             )),
+            RecipeFault::NoField { expression, field, fields } => {
+                let fields: Vec<String> = fields.iter().map(|name| quoted(&clipped(name)).to_string()).collect();
+                let has = match fields.as_slice() {
+                    [] => "no fields".to_owned(),
+                    fields => fields.join(", "),
+                };
+                Prose::ours(format_args!(
+                    "{} asks for {}, and there is {has}",
+                    quoted(&clipped(&expression)),
+                    quoted(&clipped(&field))
+                ))
+            }
             RecipeFault::NotAList { expression } => {
                 Prose::ours(format_args!("{} is not a list", quoted(&clipped(&expression))))
             }

@@ -9,14 +9,16 @@ mod recipe_definition;
 mod recipe_name;
 mod recipe_values;
 mod text_language;
+mod text_writer;
 mod value_template;
+mod yaml_place;
 
 pub use recipe_arguments::ArgumentFault;
 pub use recipe_definition::{ParameterKind, Recipe, RecipeParameter, RecipeProblem, RecipeStep, recipe_block};
 pub use recipe_name::{RecipeName, is_recipe_name};
 pub use recipe_values::{RecipeFault, RecipeValues};
 pub use text_language::{TextArgument, TextLanguage, TextLanguages};
-pub use value_template::{TemplateShape, ValueTemplate};
+pub use value_template::{TemplateExpression, TemplateShape, ValueTemplate};
 
 /// Steps of a recipe.
 pub const MOST_STEPS: usize = 20;

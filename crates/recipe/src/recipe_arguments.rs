@@ -1,5 +1,6 @@
 //! The arguments that a recipe is called with, against its parameters.
 
+use jiff::tz::TimeZone;
 use lapidary_query::{bases_date_text, nearest};
 use serde_json::{Map, Value};
 
@@ -18,7 +19,7 @@ impl ParameterKind {
     /// What a value has to be, for a sentence that begins with the name of the parameter.
     fn refuses(self, value: &Value) -> Option<&'static str> {
         let fits = match (self, value) {
-            // Whether a path leads anywhere is for the tool that gets it.
+            // Names of notes and folders are looked up before a run, where the vault is known.
             (Self::Text | Self::Note | Self::Folder, Value::String(_))
             | (Self::Number, Value::Number(_))
             | (Self::Boolean, Value::Bool(_)) => true,
@@ -32,8 +33,8 @@ impl ParameterKind {
             Self::Boolean => "must be true or false",
             Self::Date => "must be a date such as 2026-11-18",
             Self::List => "must be a list of texts and numbers",
-            Self::Note => "must be the path of a note",
-            Self::Folder => "must be the path of a folder",
+            Self::Note => "must be the name or path of a note",
+            Self::Folder => "must be the name or path of a folder",
         })
     }
 }
@@ -46,8 +47,9 @@ impl RecipeParameter {
 }
 
 impl Recipe {
-    /// The values that a run starts with. Values are taken as they are: nothing in them is read as a template.
-    pub fn begin(&self, given: &Map<String, Value>) -> Result<RecipeValues, Vec<ArgumentFault>> {
+    /// The values that a run starts with. Values are taken as they are: nothing in them is read as a template. Dates are of a time
+    /// zone.
+    pub fn begin(&self, given: &Map<String, Value>, zone: &TimeZone) -> Result<RecipeValues, Vec<ArgumentFault>> {
         let names = || self.parameters.iter().map(|parameter| parameter.name.as_str());
         let unknown = given.keys().filter(|key| !names().any(|name| name == key.as_str()));
         let mut faults: Vec<ArgumentFault> = unknown
@@ -58,17 +60,21 @@ impl Recipe {
             })
             .collect();
         let mut values = RecipeValues::default();
+        let mut set = |parameter: &RecipeParameter, value: &Value| match (parameter.kind, value) {
+            (ParameterKind::Date, Value::String(text)) => {
+                values.set_date(&parameter.name, text, zone);
+                None
+            }
+            (_, value) => values.set(&parameter.name, value).err().map(|_| "is too large"),
+        };
         for parameter in &self.parameters {
             // Some clients send null for every argument that is left out.
             let value = given.get(&parameter.name).filter(|value| !value.is_null());
             let problem = match (value, &parameter.default) {
                 (None, None) => Some("is required"),
                 // The default was checked against the type when the recipe was read.
-                (None, Some(default)) => values.set(&parameter.name, default).err().map(|_| "is too large"),
-                (Some(value), _) => parameter
-                    .kind
-                    .refuses(value)
-                    .or_else(|| values.set(&parameter.name, value).err().map(|_| "is too large")),
+                (None, Some(default)) => set(parameter, default),
+                (Some(value), _) => parameter.kind.refuses(value).or_else(|| set(parameter, value)),
             };
             faults.extend(problem.map(|problem| ArgumentFault {
                 name: parameter.name.clone(),

@@ -1,12 +1,14 @@
 //! What the names of a recipe stand for while it runs, and templates filled in with that.
 
+use jiff::tz::TimeZone;
 use lapidary_bases::{JsonBindings, JsonFault};
 use lapidary_query::{QueryContext, QueryHalt};
 use serde_json::{Map, Value};
 
 use crate::{
     MOST_ITEMS, MOST_RESULT_BYTES, RecipeStep, TextLanguage, TextLanguages,
-    text_language::TextWriter,
+    text_language::below,
+    text_writer::TextWriter,
     value_template::{TemplateExpression, TemplatePart, ValueTemplate},
 };
 
@@ -29,6 +31,13 @@ pub enum RecipeFault {
     Expression {
         expression: String,
         problem: String,
+    },
+    /// `for_each` asks for a field that a result does not have.
+    NoField {
+        expression: String,
+        field: String,
+        /// Those that there are.
+        fields: Vec<String>,
     },
     /// `for_each` gives something else than a list.
     NotAList {
@@ -61,10 +70,33 @@ impl RecipeValues {
         Ok(())
     }
 
-    /// The items that a step runs for; none if it runs once.
-    pub fn items(&self, step: &RecipeStep, context: &QueryContext<'_>) -> Result<Option<Vec<Value>>, RecipeFault> {
+    /// Makes the text of a date known under a name, so that durations can be added to it.
+    pub(crate) fn set_date(&mut self, name: &str, text: &str, zone: &TimeZone) {
+        self.bytes = self.bytes.saturating_add(text.len());
+        self.bindings.set_date(name, text, zone);
+    }
+
+    /// The items that a step runs for; none if it runs once. `may_miss` says of a field of a result, with the names that lead to
+    /// it, whether its tool leaves it out when there is nothing in it.
+    pub fn items(
+        &self,
+        step: &RecipeStep,
+        may_miss: &dyn Fn(&[&str]) -> bool,
+        context: &QueryContext<'_>,
+    ) -> Result<Option<Vec<Value>>, RecipeFault> {
         let Some(each) = &step.for_each else { return Ok(None) };
-        match self.evaluated(each, context)? {
+        let value = self.evaluated(each, context)?;
+        // A field that is misspelt has no items either, and a run that does nothing looks like one with nothing to do.
+        if value.is_null() || value.as_array().is_some_and(Vec::is_empty) {
+            for path in each.field_paths() {
+                let Some((at, fields)) = self.bindings.missing_field(&path) else { continue };
+                if !may_miss(&path[..=at]) {
+                    let (expression, field) = (each.written.clone(), path[at].to_owned());
+                    return Err(RecipeFault::NoField { expression, field, fields });
+                }
+            }
+        }
+        match value {
             // Refused and not cut: a run over a part of the list would look like one over all of it.
             Value::Array(items) if items.len() > MOST_ITEMS => Err(RecipeFault::TooManyItems { count: items.len() }),
             Value::Array(items) => Ok(Some(items)),
@@ -87,14 +119,14 @@ impl RecipeValues {
         condition.expression.is_true(&self.bindings, context).map_err(|fault| in_expression(condition, fault))
     }
 
-    /// The arguments of a step. `languages` says how the tool reads them.
+    /// The arguments of a step, in the form in which its tool reads them. `languages` says what it reads their texts as.
     pub fn arguments(
         &self,
-        step: &RecipeStep,
+        arguments: &[(String, ValueTemplate)],
         languages: &TextLanguages<'_>,
         context: &QueryContext<'_>,
     ) -> Result<Map<String, Value>, RecipeFault> {
-        self.fields(&step.arguments, "", languages, context)
+        self.fields(arguments, "", languages, context)
     }
 
     /// The value of a template that is not an argument.
@@ -116,7 +148,7 @@ impl RecipeValues {
             self.filled_in(template, context).ok()
         };
         let field = |(name, template): &(String, ValueTemplate)| {
-            let pointer = format!("{pointer}/{name}");
+            let pointer = below(pointer, name);
             let language = languages(&pointer, &beside);
             Ok((name.clone(), self.filled(template, &pointer, language, languages, context)?))
         };
@@ -133,16 +165,72 @@ impl RecipeValues {
     ) -> Result<Value, RecipeFault> {
         match template {
             ValueTemplate::Literal(value) => Ok(value.clone()),
+            ValueTemplate::List(_) | ValueTemplate::Object(_) if language == TextLanguage::Logic => {
+                self.rule(template, pointer, TextLanguage::Plain, context)
+            }
+            // Below an argument the recipe has written what is around it, also where the text itself is nothing else.
+            ValueTemplate::Whole(whole) if language.has_syntax() && !is_argument(pointer) => {
+                self.text(&[TemplatePart::Inserted(whole.clone())], pointer, language, context).map(Value::String)
+            }
             // Nothing of the recipe is around it, so it is checked like an argument that the caller sent.
             ValueTemplate::Whole(whole) => self.evaluated(whole, context),
             ValueTemplate::Mixed(parts) => self.text(parts, pointer, language, context).map(Value::String),
             // Tools declare the language of list items once, with `*` for any index.
             ValueTemplate::List(items) => {
-                let pointer = format!("{pointer}/*");
+                let pointer = below(pointer, "*");
                 let language = languages(&pointer, &|_| None);
                 items.iter().map(|item| self.filled(item, &pointer, language, languages, context)).collect()
             }
             ValueTemplate::Object(fields) => self.fields(fields, pointer, languages, context).map(Value::Object),
+        }
+    }
+
+    /// A part of a rule of JsonLogic. What is inserted is a value there, or a part of a pattern, and never a rule.
+    fn rule(
+        &self,
+        template: &ValueTemplate,
+        pointer: &str,
+        language: TextLanguage,
+        context: &QueryContext<'_>,
+    ) -> Result<Value, RecipeFault> {
+        let part = |template: &ValueTemplate, language| self.rule(template, pointer, language, context);
+        match template {
+            ValueTemplate::Literal(value) => Ok(value.clone()),
+            ValueTemplate::Mixed(parts) => self.text(parts, pointer, language, context).map(Value::String),
+            ValueTemplate::Whole(whole) if language.has_syntax() => {
+                self.text(&[TemplatePart::Inserted(whole.clone())], pointer, language, context).map(Value::String)
+            }
+            ValueTemplate::Whole(whole) => {
+                let value = self.evaluated(whole, context)?;
+                let is_one = |value: &Value| !value.is_object() && !value.is_array();
+                let fits = is_one(&value) || value.as_array().is_some_and(|items| items.iter().all(is_one));
+                if fits {
+                    Ok(value)
+                } else {
+                    Err(unfit(pointer, value.to_string(), "which would be a rule of its own"))
+                }
+            }
+            ValueTemplate::List(items) => items.iter().map(|item| part(item, language)).collect(),
+            ValueTemplate::Object(fields) => {
+                let field = |(operator, operands): &(String, ValueTemplate)| {
+                    let first = match operator.as_str() {
+                        "regexp" => TextLanguage::Pattern,
+                        "glob" => TextLanguage::Glob,
+                        "var" | "missing" | "missing_some" => TextLanguage::Property,
+                        _ => language,
+                    };
+                    let filled = match operands {
+                        // The pattern, and then what it is compared with.
+                        ValueTemplate::List(items) if matches!(operator.as_str(), "regexp" | "glob" | "var") => {
+                            let languages = std::iter::once(first).chain(std::iter::repeat(language));
+                            items.iter().zip(languages).map(|(item, language)| part(item, language)).collect()
+                        }
+                        operands => part(operands, first),
+                    };
+                    Ok((operator.clone(), filled?))
+                };
+                fields.iter().map(field).collect::<Result<_, _>>().map(Value::Object)
+            }
         }
     }
 
@@ -159,6 +247,7 @@ impl RecipeValues {
             TemplatePart::Inserted(_) => None,
         });
         let mut writer = TextWriter::new(language, &fixed.collect::<String>());
+        let mut last = String::new();
         for part in parts {
             match part {
                 TemplatePart::Text(fixed) => writer.write(fixed),
@@ -174,10 +263,8 @@ impl RecipeValues {
                         let put = writer.insert(&value);
                         (value, put)
                     };
-                    put.map_err(|problem| {
-                        let argument = pointer.trim_start_matches('/').to_owned();
-                        RecipeFault::Unfit { argument, value, problem }
-                    })?;
+                    put.map_err(|problem| unfit(pointer, value.clone(), problem))?;
+                    last = value;
                 }
             }
             // Looked at after each part: a text of many expressions would otherwise be built before it is measured.
@@ -185,12 +272,21 @@ impl RecipeValues {
                 return Err(RecipeFault::TooLarge);
             }
         }
-        Ok(writer.finish())
+        writer.finish().map_err(|problem| unfit(pointer, last, problem))
     }
 
     fn evaluated(&self, template: &TemplateExpression, context: &QueryContext<'_>) -> Result<Value, RecipeFault> {
         template.expression.evaluate(&self.bindings, context).map_err(|fault| in_expression(template, fault))
     }
+}
+
+/// Whether a pointer is to an argument itself, and not to a part of one.
+fn is_argument(pointer: &str) -> bool {
+    pointer.matches('/').count() == 1
+}
+
+fn unfit(pointer: &str, value: String, problem: &'static str) -> RecipeFault {
+    RecipeFault::Unfit { argument: pointer.trim_start_matches('/').to_owned(), value, problem }
 }
 
 /// Results as people name them: a link in the answer of a query is its path, and a date its text.

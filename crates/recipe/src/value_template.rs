@@ -1,5 +1,7 @@
 //! Templates: JSON values whose texts may have expressions in `{{ }}`.
 
+use std::{borrow::Cow, sync::Arc};
+
 use lapidary_bases::JsonExpression;
 use lapidary_note::quoted;
 use serde_json::{Map, Value};
@@ -8,7 +10,7 @@ use serde_json::{Map, Value};
 const MAX_DEPTH: usize = 16;
 
 /// A value that is filled in when a step runs.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum ValueTemplate {
     /// Without any expression in it.
     Literal(Value),
@@ -21,13 +23,13 @@ pub enum ValueTemplate {
 }
 
 /// An expression as it was written.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct TemplateExpression {
     pub(crate) written: String,
-    pub(crate) expression: Box<JsonExpression>,
+    pub(crate) expression: Arc<JsonExpression>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum TemplatePart {
     Text(String),
     Inserted(TemplateExpression),
@@ -53,7 +55,27 @@ impl TemplateExpression {
         }
         let expression = JsonExpression::parse(written)
             .map_err(|problem| format!("the expression {}: {problem}", quoted(written)))?;
-        Ok(Self { written: written.to_owned(), expression: Box::new(expression) })
+        Ok(Self { written: written.to_owned(), expression: Arc::new(expression) })
+    }
+
+    /// The names in it, each with the fields that are asked for.
+    pub fn field_paths(&self) -> Vec<Vec<&str>> {
+        self.expression.field_paths()
+    }
+
+    /// Whether it is nothing but a name or a field of one.
+    pub fn is_field_path(&self) -> bool {
+        self.expression.field_paths().first().is_some_and(|path| path.join(".") == self.written)
+    }
+
+    /// Whether it gives a value, or a part of one, as it is.
+    pub fn takes_as_it_is(&self) -> bool {
+        self.expression.takes_as_it_is()
+    }
+
+    /// Whether it uses a name.
+    pub fn uses(&self, name: &str) -> bool {
+        self.expression.names().any(|used| used == name)
     }
 }
 
@@ -88,7 +110,7 @@ impl ValueTemplate {
     }
 
     /// A list or object of literals is one itself.
-    fn literal(self) -> Self {
+    pub fn literal(self) -> Self {
         // A literal is checked against the schema of its tool when the recipe is made, and not copied at every step of a loop.
         let is_literal = match &self {
             Self::List(items) => items.iter().all(|item| matches!(item, Self::Literal(_))),
@@ -165,15 +187,19 @@ impl ValueTemplate {
     }
 
     /// The value at a pointer such as `/target/path`.
-    pub fn at<'t>(fields: &'t [(String, Self)], pointer: &str) -> Option<&'t Self> {
+    pub fn at<'t>(fields: &'t [(String, Self)], pointer: &str) -> Option<Cow<'t, Self>> {
         let (name, rest) = match pointer.trim_start_matches('/').split_once('/') {
             Some((name, rest)) => (name, Some(rest)),
             None => (pointer.trim_start_matches('/'), None),
         };
         let (_, field) = fields.iter().find(|(key, _)| key == name)?;
         match (rest, field) {
-            (None, field) => Some(field),
+            (None, field) => Some(Cow::Borrowed(field)),
             (Some(rest), Self::Object(inner)) => Self::at(inner, rest),
+            // An object without expressions is one literal, whose fields count all the same.
+            (Some(rest), Self::Literal(value)) => {
+                value.pointer(&format!("/{rest}")).map(|value| Cow::Owned(Self::Literal(value.clone())))
+            }
             (Some(_), _) => None,
         }
     }

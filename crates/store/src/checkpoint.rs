@@ -16,6 +16,8 @@ pub struct ChangeOrigin {
     pub approval: Option<ContentHash>,
     /// By which a repeated call is recognised.
     pub call: Option<CallKey>,
+    /// Whether it takes earlier changes back: folders that were made for files go with the last of them.
+    pub restores: bool,
 }
 
 /// A call that its caller may send again.

@@ -4,6 +4,9 @@ use lapidary_operation::{Reason, clipped, quote::quoted_path};
 use lapidary_query::nearest;
 use lapidary_vault::{PathError, ReadError, VaultPath, View, VisibleFiles, links::folded_name};
 
+/// Folders of one name that a refusal has.
+const MOST_MATCHES: usize = 20;
+
 /// What is at a path where a caller expects a folder. Entries that it may not see are treated as missing.
 pub enum FolderTarget {
     /// `None` is the vault itself.
@@ -42,6 +45,26 @@ impl FolderTarget {
             Self::There(folder) => Ok(folder),
             Self::File(path) => Err(Reason::PathIsFile { path }),
             Self::Missing { path, nearest } => Err(Reason::DirectoryMissing { path, nearest }),
+        }
+    }
+
+    /// The folder at this path, or the only one with this name, as people give it. `None` is the vault itself.
+    pub fn named(view: &View, files: &VisibleFiles, given: &str) -> Result<Option<VaultPath>, Reason> {
+        let target = Self::find(view, files, given)?;
+        let Self::Missing { path, .. } = &target else { return target.required() };
+        let wanted = folded_name(path.as_str());
+        let is_meant = |folder: &&VaultPath| {
+            let name = if path.folder().is_none() { folder.name() } else { folder.as_str() };
+            folded_name(name) == wanted
+        };
+        let mut meant: Vec<VaultPath> = files.folders_below(None).filter(is_meant).cloned().collect();
+        match meant.len() {
+            0 => target.required(),
+            1 => Ok(meant.pop()),
+            _ => {
+                meant.truncate(MOST_MATCHES);
+                Err(Reason::AmbiguousPath { path: path.clone(), matches: meant })
+            }
         }
     }
 

@@ -5,7 +5,7 @@ mod dql_page;
 
 use std::ops::Range;
 
-use lapidary_bases::{BaseFile, is_base_yaml};
+use lapidary_bases::{BaseFile, base_path_of, is_base_yaml};
 use lapidary_dataview::{DqlExpression, DqlQuery, DqlWriter, meant_function};
 use lapidary_operation::{Context, Reason, ReasonKind, WalkCost, clipped, quote::Prose};
 use lapidary_query::{
@@ -53,16 +53,10 @@ enum QueryKind<'t> {
 impl<'t> QueryKind<'t> {
     /// Every text is one; what is none of them is read as DQL, whose errors say what it could be.
     fn of(text: &'t str) -> Self {
-        let trimmed = text.trim();
-        // `[[x.base]]` and `![[x.base#View]]` are how notes refer to a base.
-        let inner = trimmed.trim_start_matches('!').strip_prefix("[[").and_then(|rest| rest.strip_suffix("]]"));
-        let named = inner.unwrap_or(trimmed);
-        // A heading-like part after the path names a view.
-        let (path, view) = named.split_once('#').map_or((named, None), |(path, view)| (path, Some(view)));
-        // A path has one line; a query that ends with such a word is not one.
-        if path.to_lowercase().ends_with(".base") && !path.contains('\n') {
-            return Self::BaseFile { path, view: view.filter(|view| !view.is_empty()) };
+        if let Some((path, view)) = base_path_of(text) {
+            return Self::BaseFile { path, view };
         }
+        let trimmed = text.trim();
         // The three ways in which scripts of the plugin begin.
         if ["$=", "```dataviewjs", "dv."].iter().any(|start| trimmed.starts_with(start)) {
             return Self::Script;

@@ -8,15 +8,16 @@ use lapidary_operation::{
     ArgumentProblem, Catalogue, Context, Effect, Reason, RunnableRecipe, bug, clipped, quote::Prose,
 };
 use lapidary_query::nearest;
-use lapidary_recipe::{MOST_RECIPES, Recipe, RecipeProblem, recipe_block};
+use lapidary_recipe::{MOST_RECIPES, ParameterKind, Recipe, RecipeProblem, recipe_block};
 use lapidary_vault::{
     ReadError, VaultPath, View,
-    store::{EntryKind, StoreError},
+    store::{EntryKind, FolderEntry, StoreError},
 };
+use serde_json::{Map, Value};
 
-use crate::reading;
+use crate::{folder::FolderTarget, index, naming, reading};
 
-pub use checking::{RecipeFacts, StepUse, check, step_use};
+pub use checking::{RecipeFacts, ResultField, StepUse, check, result_field, step_use};
 pub use lapidary_recipe::RecipeName;
 
 /// Longer notes are not read: a recipe fits on a page.
@@ -71,8 +72,35 @@ pub fn approved_hash(name: &RecipeName, definition: &str) -> ContentHash {
     ContentHash::of(format!("{name}\n{definition}").as_bytes())
 }
 
-/// All that the caller may read, by name.
+/// All that are loaded and that the caller may read, by name.
 pub fn all(context: &Context<'_>, view: &View) -> Result<Vec<KeptRecipe>, Reason> {
+    let mut recipes = Vec::new();
+    for (name, path) in named(context, view)?.into_iter().take(MOST_RECIPES) {
+        context.check()?;
+        recipes.extend(read(context, view, name, path)?);
+    }
+    Ok(recipes)
+}
+
+/// Those in the folder that are one too many.
+pub fn not_loaded(context: &Context<'_>, view: &View) -> Result<Vec<RecipeName>, Reason> {
+    Ok(named(context, view)?.into_iter().skip(MOST_RECIPES).map(|(name, _)| name).collect())
+}
+
+/// Whether the folder has as many recipes as are loaded.
+pub fn are_full(context: &Context<'_>, view: &View) -> Result<bool, Reason> {
+    Ok(named(context, view)?.len() >= MOST_RECIPES)
+}
+
+/// Why a recipe is not loaded.
+pub fn too_many() -> Prose {
+    Prose::ours(format_args!(
+        "not loaded: of the recipes in the folder, only the first {MOST_RECIPES} by name are; delete or move others"
+    ))
+}
+
+/// The notes of the folder that have the name of a recipe.
+fn named(context: &Context<'_>, view: &View) -> Result<Vec<(RecipeName, VaultPath)>, Reason> {
     let Some(folder) = context.recipes.folder else { return Ok(Vec::new()) };
     let entries = match view.list(Some(folder)) {
         Ok(entries) => entries,
@@ -83,16 +111,11 @@ pub fn all(context: &Context<'_>, view: &View) -> Result<Vec<KeptRecipe>, Reason
         }
         Err(ReadError::Store(error)) => return Err(Reason::from_store(folder, &error, false)),
     };
-    let named = entries.into_iter().filter(|entry| entry.kind == EntryKind::File).filter_map(|entry| {
-        let name = RecipeName::parse(entry.path.name().strip_suffix(".md")?)?;
-        Some((name, entry.path))
-    });
-    let mut recipes = Vec::new();
-    for (name, path) in named.take(MOST_RECIPES) {
-        context.check()?;
-        recipes.extend(read(context, view, name, path)?);
-    }
-    Ok(recipes)
+    let name = |entry: FolderEntry| Some((RecipeName::parse(entry.path.name().strip_suffix(".md")?)?, entry.path));
+    let files = entries.into_iter().filter(|entry| entry.kind == EntryKind::File && view.shows(&entry.path));
+    let mut named: Vec<(RecipeName, VaultPath)> = files.filter_map(name).collect();
+    named.sort_unstable_by(|(one, _), (other, _)| one.cmp(other));
+    Ok(named)
 }
 
 /// One by its name.
@@ -105,6 +128,13 @@ pub fn find(context: &Context<'_>, view: &View, given: &str) -> Result<KeptRecip
         None => None,
     };
     match found {
+        Some(recipe) if not_loaded(context, view)?.contains(&recipe.name) => {
+            let definition = match recipe.state {
+                RecipeState::Broken { definition, .. } => definition,
+                RecipeState::Read { definition, .. } => Some(definition),
+            };
+            Ok(KeptRecipe { state: RecipeState::Broken { definition, problems: vec![whole(too_many())] }, ..recipe })
+        }
         Some(recipe) => Ok(recipe),
         None => {
             let all = all(context, view)?;
@@ -204,6 +234,29 @@ pub fn runnable(context: &Context<'_>, view: &View) -> Result<Vec<RunnableRecipe
         })
     };
     Ok(found.iter().filter_map(one).collect())
+}
+
+/// The arguments of a run, with names of notes and folders as their paths. What is not a text is left to the check of the types.
+pub fn with_paths(
+    context: &Context<'_>,
+    view: &View,
+    recipe: &Recipe,
+    mut arguments: Map<String, Value>,
+) -> Result<Map<String, Value>, Reason> {
+    for parameter in &recipe.parameters {
+        let sent = arguments.get(&parameter.name).filter(|value| !value.is_null());
+        let Some(Value::String(given)) = sent.or(parameter.default.as_ref()) else { continue };
+        let path = match parameter.kind {
+            ParameterKind::Note => naming::find(context, view, given)?.path.to_string(),
+            ParameterKind::Folder => {
+                let files = index::files(context, view)?;
+                FolderTarget::named(view, files, given)?.map_or(String::new(), |folder| folder.to_string())
+            }
+            _ => continue,
+        };
+        arguments.insert(parameter.name.clone(), Value::String(path));
+    }
+    Ok(arguments)
 }
 
 /// Its parameters in a line, like `title: text, limit?: number`.

@@ -30,8 +30,8 @@ pub use lapidary_operation::{
     StepRefusal, StepsOutcome, StepsPlan, ToolAnswer, ToolGroup, ToolKind, ToolLimits, ToolNeeds, ToolOffer,
     ToolSelection, ToolSpec, ToolStanding, VaultChoice, VaultShape, VaultState, VaultSurvey, VaultView, WalkCost,
     WebAccess, WebFault, WebHit, WebRequests, WireFamily, bug, catch_panic, check_arguments, clip_diff, clipped, fence,
-    install_panic_hook, is_of_name, json_text, quote, refusal_data, render_answer, render_change, render_dry_run,
-    render_refusal, uri,
+    in_form_of, inserted_in_form_of, install_panic_hook, is_of_name, json_text, quote, refusal_data, render_answer,
+    render_change, render_dry_run, render_refusal, uri,
 };
 pub use lapidary_toolkit::{checkpoint, lost_blocks, naming::is_bare_name, recipes, schema, taken_links, upkeep};
 pub use operations::{

@@ -3,6 +3,7 @@
 mod catalogue;
 mod reasons;
 mod samples;
+mod texts;
 
 use lapidary_operation::RENAMED_TOOLS;
 

@@ -151,6 +151,7 @@ fn commit(vault: &Vault, names: &[String], text: &[u8]) -> Result<(), Failure> {
         time: SystemTime::now(),
         approval: None,
         call: None,
+        restores: false,
     };
     vault.turn(&|| true)?.commit(&ChangeSet { changes }, &Scope::default(), &origin)?;
     Ok(())

@@ -231,6 +231,14 @@ pub(super) fn destination_exists(current: &ContentHash, offered: &OfferedTools<'
     either([part, whole], "Choose another path.")
 }
 
+/// The same for the note of a recipe.
+pub(super) fn recipe_exists(offered: &OfferedTools<'_>) -> &'static str {
+    match offered.has("recipe_update") {
+        true => "To change it, use `recipe_update`; for another recipe, choose another name.",
+        false => "Choose another name.",
+    }
+}
+
 /// The same for a file that only the tool of the call writes.
 pub(super) fn whole_file_exists(current: &ContentHash, offered: &OfferedTools<'_>) -> String {
     match offered.takes("overwrite") {

@@ -474,6 +474,7 @@ reasons! { |offered|
         data: json!({ "path": path.as_str() }),
         hint: match wanted {
             NameWanted::New => advice::destination_exists(current, offered),
+            NameWanted::Recipe => advice::recipe_exists(offered).to_owned(),
             NameWanted::Whole => advice::whole_file_exists(current, offered),
             NameWanted::Unpacked => "Nothing was changed. Choose another folder.".to_owned(),
             NameWanted::Moved => advice::on_conflict(offered).to_owned(),
@@ -1020,7 +1021,7 @@ reasons! { |offered|
         kind: ReasonKind::ApprovalUnavailable,
         message: format!("{tool} needs the user's approval for each call, and no user can be asked among other steps."),
         data: json!({ "tool": tool }),
-        hint: "Nothing was done. Make that call by itself, and give what it answers to the other steps.",
+        hint: "Nothing was done. Make that call by itself and give its answer to the other steps, or ask the owner to allow it in the approval settings.",
     }
     ApprovalPending {
         id: String,

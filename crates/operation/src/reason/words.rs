@@ -26,7 +26,12 @@ pub(super) fn recipe_problems(name: Option<Quoted<'_>>, problems: &[&ArgumentPro
     };
     let said: Vec<String> = problems.iter().take(NAMED_PROBLEMS).map(one).collect();
     let which = name.map_or("The script cannot be run".to_owned(), |name| format!("The recipe {name} cannot be used"));
-    format!("{which}: {}.", said.join("; "))
+    ended(format!("{which}: {}", said.join("; ")))
+}
+
+/// With a full stop, unless it ends with a question already.
+fn ended(sentence: String) -> String {
+    if sentence.ends_with(['.', '?', '!']) { sentence } else { sentence + "." }
 }
 
 pub(super) fn no_checkpoint(given: Quoted<'_>) -> String {

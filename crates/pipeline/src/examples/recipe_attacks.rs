@@ -37,6 +37,9 @@ const HOSTILE: &[&str] = &[
     "(((((((((",
     "\u{202e}x",
     "x.base#y",
+    "x || true",
+    "true",
+    "status",
 ];
 
 fn paths(done: &Value) -> Vec<String> {

@@ -48,7 +48,7 @@ pub(super) fn contents(server: &TestServer) -> Vec<(String, String)> {
 
 const SORT: &str = "description: Files open notes.
 parameters:
-  folder: folder
+  folder: text
 steps:
   - id: found
     tool: query
@@ -510,7 +510,7 @@ fn find_tool_finds_a_recipe_and_the_list_stays_the_same() {
     let server = with_recipe(SORT, INBOX);
     let found = server.done("find_tool", json!({ "query": "file my open notes" }));
     assert_eq!(found["recipes"][0]["name"], "custom_x", "{found:#}");
-    assert_eq!(found["recipes"][0]["arguments"], "folder: folder");
+    assert_eq!(found["recipes"][0]["arguments"], "folder: text");
     assert_eq!(found["recipes"][0]["effect"], "write");
     server.done("str_replace", json!({ "file": "Recipes/custom_x.md", "find": "Files open", "replace": "Sorts open" }));
     let found = server.done("find_tool", json!({ "query": "file my open notes" }));

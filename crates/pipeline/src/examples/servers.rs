@@ -285,10 +285,10 @@ fn neither_a_batch_nor_a_recipe_calls_another_server() {
     let refused = &server.done("bulk_apply", batch)["results"][0];
     assert_eq!((&refused["ok"], &refused["error"]["reason"]), (&json!(false), &json!("not_in_batch")), "{refused:#}");
     let script = server.refused("tools_script", json!({ "steps": [{ "tool": "mcp_call", "with": count() }] }));
-    assert!(script.to_string().contains("`mcp_call` cannot be a step"), "{script}");
+    assert!(script.to_string().contains("`mcp_call` calls another server, so it cannot be a step"), "{script}");
     let definition = "description: x\nsteps:\n  - tool: mcp_call\n    with: {server: garden, tool: plant_count, arguments: {bed: north}}\n";
     let recipe = server.refused("recipe_create", json!({ "name": "custom_x", "definition": definition }));
-    assert!(recipe.to_string().contains("`mcp_call` cannot be a step"), "{recipe}");
+    assert!(recipe.to_string().contains("`mcp_call` calls another server, so it cannot be a step"), "{recipe}");
     assert_eq!(calls(&garden), 0);
     let relayed = json!({ "name": "mcp_call", "arguments": count() });
     assert_eq!(server.done("call_tool", relayed)["text"], "12 plants in north.");

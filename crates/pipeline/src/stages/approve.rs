@@ -37,11 +37,12 @@ pub(crate) fn run(execution: &mut Execution<'_>) -> Result<StageFlow, Reason> {
     let (digest, places, action) = (plan.digest(&plan.places), &plan.places, plan.change.action.as_ref());
     let subject = AskedSubject { digest, files: asked_change::files_of(changes, places) };
     let name = execution.shown_name().to_owned();
-    let reviews = reviews(execution, &plan.specs, changes);
+    let reviewed = reviewed(execution, &plan.specs, changes);
     let (setup, cancel) = (execution.setup(), execution.cancel);
     let outline = |change: &Change| document_outline::outline(setup, cancel, change);
     let question = ask(execution, entry, subject, |most| {
-        Ok(format!("{}{reviews}", question(&name, served, changes, places, action, &outline, most)?))
+        let asked = question(&name, served, changes, places, action, &outline, most)?;
+        Ok(format!("{asked}{}", reviews(&reviewed, changes, most)))
     })?;
     execution.plan = Some(plan);
     Ok(question.map_or(StageFlow::Next, |question| StageFlow::End(CallConclusion::Ask(question))))
@@ -159,15 +160,23 @@ pub(super) fn of_file(execution: &Execution<'_>, reason: Reason) -> Reason {
     }
 }
 
-/// What recipes that are to be kept may do, each as a whole: a diff shows only what is different about them.
-fn reviews(execution: &Execution<'_>, tools: &[&ToolSpec], changes: &ChangeSet) -> String {
-    if !tools.iter().any(|tool| tool.keeps_recipes) {
-        return String::new();
+/// The recipes that are to be kept.
+fn reviewed(execution: &Execution<'_>, tools: &[&ToolSpec], changes: &ChangeSet) -> Vec<RecipeReview> {
+    match tools.iter().any(|tool| tool.keeps_recipes) {
+        true => RecipeReview::of(&execution.profile().catalogue, changes),
+        false => Vec::new(),
     }
-    let shown = |RecipeReview { words, definition }: RecipeReview| {
-        format!("\n\n{ONCE_APPROVED} {words}\n\n{}", fenced(&visible(&definition)))
+}
+
+/// What they may do, each as a whole: a diff shows only what is different about one that is there, or the beginning of a long one.
+fn reviews(reviewed: &[RecipeReview], changes: &ChangeSet, most: usize) -> String {
+    let is_new = changes.changes.iter().all(|change| matches!(change, Change::Create { .. }));
+    let diff_shows_all = is_new && changes.diff().text.len() <= most;
+    let shown = |RecipeReview { words, definition }: &RecipeReview| match diff_shows_all {
+        true => format!("\n\n{ONCE_APPROVED} {words}"),
+        false => format!("\n\n{ONCE_APPROVED} {words}\n\n{}", fenced(&visible(definition))),
     };
-    RecipeReview::of(&execution.profile().catalogue, changes).into_iter().map(shown).collect()
+    reviewed.iter().map(shown).collect()
 }
 
 /// A path, and where a link takes it.

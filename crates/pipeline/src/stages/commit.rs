@@ -4,7 +4,7 @@ use std::{sync::atomic::Ordering, time::Duration};
 
 use lapidary_tools::{
     AppAction, AppFault, CallResult, CommitReport, DiskFault, FailedCall, Interruption, OutsideAction, PlannedChange,
-    Reason, RenderedReply, ServerCall, ServerFault, ToolSpec, bug, render_answer, render_change,
+    Reason, RenderedReply, RestoreReach, ServerCall, ServerFault, ToolSpec, bug, render_answer, render_change,
 };
 use lapidary_vault::{
     ChangeSet, CommitError, ContentGuard, Receipt, Scope, Turn, TurnError, VaultPath,
@@ -218,6 +218,7 @@ fn commit(
         time: execution.setup().clock.now(),
         approval: execution.invocation.asked.as_ref().map(|asked| asked.request),
         call: execution.bounds.key(),
+        restores: execution.entry().is_ok_and(|entry| entry.spec.restores != RestoreReach::Nothing),
     };
     // The commit follows links again. If one leads elsewhere than when the rules were asked, nothing is written.
     turn.commit_judged(changes, scope, &origin, &|path, place| places.of_path(path) == place)

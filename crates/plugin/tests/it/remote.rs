@@ -47,7 +47,14 @@ pub(crate) fn one_vault(
 
 fn origin() -> ChangeOrigin {
     let time = UNIX_EPOCH + Duration::from_secs(1_800_000_000);
-    ChangeOrigin { tool: "test".to_owned(), client: "test".to_owned(), time, approval: None, call: None }
+    ChangeOrigin {
+        tool: "test".to_owned(),
+        client: "test".to_owned(),
+        time,
+        approval: None,
+        call: None,
+        restores: false,
+    }
 }
 
 pub(crate) fn commit(backend: &RemoteBackend, changes: Vec<Change>) -> Result<Receipt, CommitError> {

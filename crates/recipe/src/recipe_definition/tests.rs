@@ -54,17 +54,18 @@ fn languages(pointer: &str, _: &dyn Fn(&str) -> Option<Value>) -> TextLanguage {
 #[test]
 fn a_recipe_is_filled_in_step_by_step() {
     let recipe = Recipe::parse(MEETING).unwrap();
-    let mut values = recipe.begin(&given(&json!({ "title": "Roof", "people": ["Ada", "Bo"] }))).unwrap();
+    let mut values =
+        recipe.begin(&given(&json!({ "title": "Roof", "people": ["Ada", "Bo"] })), &TimeZone::UTC).unwrap();
     with_context(|context| {
         let rows = json!([{ "path": "a.md", "open": true }, { "path": "b.md" }]);
         values.set("found", &json!({ "rows": rows })).unwrap();
-        assert_eq!(values.items(&recipe.steps[1], context), Ok(None));
+        assert_eq!(values.items(&recipe.steps[1], &|_| false, context), Ok(None));
         assert_eq!(values.wants(&recipe.steps[1], context), Ok(true));
-        let arguments = values.arguments(&recipe.steps[1], &languages, context).unwrap();
+        let arguments = values.arguments(&recipe.steps[1].arguments, &languages, context).unwrap();
         let content = "# Roof\nWith Ada, Bo.\n";
         assert_eq!(Value::Object(arguments), json!({ "path": "Meetings/Roof.md", "content": content }));
         values.set("made", &json!({ "path": "Meetings/Roof.md" })).unwrap();
-        let items = values.items(&recipe.steps[2], context).unwrap().unwrap();
+        let items = values.items(&recipe.steps[2], &|_| false, context).unwrap().unwrap();
         let wanted: Vec<bool> = (1..)
             .zip(&items)
             .map(|(number, item)| {
@@ -74,7 +75,7 @@ fn a_recipe_is_filled_in_step_by_step() {
             .collect();
         assert_eq!(wanted, [true, false]);
         values.turn_to(&items[0], 1);
-        let arguments = values.arguments(&recipe.steps[2], &languages, context).unwrap();
+        let arguments = values.arguments(&recipe.steps[2].arguments, &languages, context).unwrap();
         assert_eq!(
             Value::Object(arguments),
             json!({ "target": { "type": "path", "path": "a.md" }, "content": "1: [[Meetings/Roof.md]]" })
@@ -131,7 +132,7 @@ fn arguments_fit_the_parameters() {
         (json!({ "t": "x", "l": [{}] }), Some(("l", "must be a list of texts and numbers"))),
         (json!({ "t": "x", "m": 1 }), Some(("m", "is not a parameter of this recipe"))),
     ] {
-        let faults = recipe.begin(&given(&arguments)).err().unwrap_or_default();
+        let faults = recipe.begin(&given(&arguments), &TimeZone::UTC).err().unwrap_or_default();
         let found = faults.first().map(|fault| (fault.name.as_str(), fault.problem));
         assert_eq!(found, wrong, "{arguments}");
     }
@@ -141,10 +142,10 @@ fn arguments_fit_the_parameters() {
 fn a_value_cannot_leave_the_folder_that_the_recipe_names() {
     let recipe = Recipe::parse(MEETING).unwrap();
     for title in ["../Private/x", "a/b", "a\\b", "..", "x\0"] {
-        let mut values = recipe.begin(&given(&json!({ "title": title }))).unwrap();
+        let mut values = recipe.begin(&given(&json!({ "title": title })), &TimeZone::UTC).unwrap();
         with_context(|context| {
             values.set("found", &json!({})).unwrap();
-            let filled = values.arguments(&recipe.steps[1], &languages, context);
+            let filled = values.arguments(&recipe.steps[1].arguments, &languages, context);
             assert!(matches!(&filled, Err(RecipeFault::Unfit { .. })), "{title}: {filled:?}");
         });
     }
@@ -159,9 +160,9 @@ fn more_items_than_allowed_and_too_large_results_end_a_run() {
     with_context(|context| {
         let mut values = RecipeValues::default();
         values.set("a", &json!(vec![0; 201])).unwrap();
-        assert_eq!(values.items(&recipe.steps[1], context), Err(RecipeFault::TooManyItems { count: 201 }));
+        assert_eq!(values.items(&recipe.steps[1], &|_| false, context), Err(RecipeFault::TooManyItems { count: 201 }));
         values.set("a", &json!("text")).unwrap();
-        assert!(matches!(values.items(&recipe.steps[1], context), Err(RecipeFault::NotAList { .. })));
+        assert!(matches!(values.items(&recipe.steps[1], &|_| false, context), Err(RecipeFault::NotAList { .. })));
         assert_eq!(values.set("a", &json!("x".repeat(9 << 20))), Err(RecipeFault::TooLarge));
     });
 }
@@ -182,8 +183,8 @@ proptest! {
     #[test]
     fn the_text_of_a_parameter_is_never_read_as_a_template(title in "([{}a\"'\\\\ ]|\\{\\{|\\}\\}|people|item|today\\(\\)){0,12}") {
         let recipe = Recipe::parse("description: x\nparameters: {title: text}\nsteps:\n  - tool: q\n    with: {a: \"{{ title }}\", b: \"<{{ title }}>\", c: \"{{ title + title }}\"}\n").unwrap();
-        let values = recipe.begin(&given(&json!({ "title": title }))).unwrap();
-        let arguments = with_context(|context| values.arguments(&recipe.steps[0], &languages, context)).unwrap();
+        let values = recipe.begin(&given(&json!({ "title": title })), &TimeZone::UTC).unwrap();
+        let arguments = with_context(|context| values.arguments(&recipe.steps[0].arguments, &languages, context)).unwrap();
         prop_assert_eq!(Value::Object(arguments), json!({ "a": title, "b": format!("<{title}>"), "c": format!("{title}{title}") }));
     }
 

@@ -12,6 +12,7 @@ use serde_json::{Map, Value, json};
 use super::{
     CommandFailure, CommandOutcome, SAVING,
     call::{OwnerCalls, can_be_asked, owner},
+    command_hint::CommandHint,
     report,
     screen::Screen,
     table::TableCell,
@@ -67,17 +68,27 @@ fn list(calls: OwnerCalls<'_>, as_json: bool, screen: &mut Screen<'_>) -> Result
             true => TableCell::from(text(recipe, "effect")),
             false => TableCell::from("disabled").warning(),
         };
-        let about = recipe["problem"].as_str().unwrap_or_else(|| text(recipe, "description"));
+        let problem = recipe["problem"].as_str().map(|problem| with_options(calls, text(recipe, "name"), problem));
+        let about = problem.unwrap_or_else(|| text(recipe, "description").to_owned());
         vec![
             TableCell::from(text(recipe, "name")).name(),
             state,
             TableCell::from(text(recipe, "arguments")).giving_way(),
-            TableCell::from(one_line(about).into_owned()).giving_way(),
+            TableCell::from(one_line(&about).into_owned()).giving_way(),
         ]
     };
     let rows: Vec<Vec<TableCell>> = recipes.iter().map(row).collect();
     screen.table(&["recipe", "effect", "parameters", "what it does"], &rows)?;
+    if let Some(more) = answer["more"].as_u64() {
+        report::note(&format!("{more} more are not loaded"));
+    }
     Ok(CommandOutcome::Well)
+}
+
+/// The command that approves a recipe, as it is to be typed for this vault.
+fn with_options(calls: OwnerCalls<'_>, name: &str, said: &str) -> String {
+    let words = format!("recipes approve {name}");
+    said.replace(&CommandHint::default().command(&words), &calls.hint.command(&words))
 }
 
 fn show(
@@ -89,7 +100,7 @@ fn show(
     let answer = calls.facts("recipe_show", json!({ "name": name }))?;
     match as_json {
         true => screen.json(&answer)?,
-        false => screen.question(&review(&answer))?,
+        false => screen.question(&with_options(calls, name, &review(&answer)))?,
     }
     Ok(CommandOutcome::Well)
 }
@@ -157,6 +168,7 @@ fn check(
     for recipe in &checked {
         let problems: Vec<&str> = items(recipe, "problems").iter().filter_map(Value::as_str).collect();
         let said = if problems.is_empty() { "fine".to_owned() } else { problems.join("; ") };
+        let said = with_options(calls, text(recipe, "name"), &said);
         writeln!(screen, "{}: {}", text(recipe, "name"), one_line(&said))?;
     }
     if checked.is_empty() {
@@ -211,6 +223,14 @@ fn ran(
         Value::Null => {}
         Value::String(said) => writeln!(screen, "{}", report::plain(said, screen.style))?,
         other => screen.json(other)?,
+    }
+    // Such as links to notes of the old names that now lead to a new one.
+    if let Some(notice) = answer["notice"].as_str() {
+        report::note(notice);
+    }
+    let cut: Vec<&str> = items(answer, "cut").iter().filter_map(Value::as_str).collect();
+    if !cut.is_empty() {
+        report::note(&format!("only the first part was used of: {}", cut.join(", ")));
     }
     if let Some(line) = calls.way_back(answer, "To undo it") {
         let line = screen.style.faint(&line);

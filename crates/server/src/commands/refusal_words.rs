@@ -39,6 +39,11 @@ pub(super) fn refusal_words(reason: &Reason, calls: OwnerCalls<'_>) -> String {
         Reason::RecipeArguments { recipe, .. } => {
             format!("{} shows its parameters.", command(&format!("recipes show {recipe}")))
         }
+        Reason::RecipeMissing { nearest: Some(nearest), .. } => format!("Did you mean {nearest}?"),
+        Reason::RecipeMissing { .. } => format!("{} lists the recipes of the vault.", command("recipes")),
+        Reason::RecipeInvalid { name: Some(name), .. } => {
+            format!("{} says what is wrong with it as it is now.", command(&format!("recipes check {name}")))
+        }
         Reason::RecipeDisabled { name } => {
             format!("Review it: {}", command(&format!("recipes approve {name}")))
         }

@@ -109,6 +109,33 @@ fn a_token_that_may_only_read_runs_recipes_that_only_read() {
 }
 
 #[test]
+fn undo_takes_the_folders_that_a_run_made_and_no_others() {
+    let move_there = "description: x\nparameters: {to: text}\nsteps:\n  - tool: file_move\n    with: {from: a.md, to: \"{{ to }}/a.md\"}\n  - tool: file_create\n    with: {file: \"{{ to }}/Deep/b.md\", content: b}\n";
+    let recipe = format!("```recipe\n{move_there}```\n");
+    let vault = Vault::new(&[("a.md", b"a\n"), ("Recipes/custom_move.md", recipe.as_bytes())]);
+    vault.approve_recipe("Recipes/custom_move.md", &recipe);
+    std::fs::create_dir(vault.path().join("Empty")).unwrap();
+    let mut server = vault.serve_with(&[], &SETTINGS).open(Era::Modern);
+    for (to, stays) in [("New", false), ("Empty", true), ("Far/Off", false), ("Kept", true)] {
+        server.done("custom_move", json!({ "to": to }));
+        if to == "Kept" {
+            std::fs::write(vault.path().join("Kept/foreign.txt"), "x").unwrap();
+        }
+        server.done("undo", json!({}));
+        assert_eq!(vault.read("a.md"), b"a\n");
+        let top = to.split('/').next().unwrap();
+        assert_eq!(vault.path().join(top).exists(), stays, "{to}");
+        assert!(!vault.path().join(to).join("Deep").exists(), "{to}");
+        let listed = server.done("file_list", json!({ "recursive": true })).to_string();
+        assert!(stays || !listed.contains(top), "{listed}");
+    }
+    // A folder that a person empties stays.
+    server.done("file_create", json!({ "file": "Own/c.md", "content": "c" }));
+    server.done("file_delete", json!({ "file": "Own/c.md" }));
+    assert!(vault.path().join("Own").exists());
+}
+
+#[test]
 fn a_client_makes_a_recipe_only_if_its_user_agrees() {
     let vault = Vault::new(&[("Log.md", b"# Log\n")]);
     let create = json!({ "name": "custom_greet", "definition": GREET });
@@ -133,6 +160,15 @@ fn the_command_line_lists_checks_runs_and_disables() {
         let text = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
         (output.status.code().unwrap(), text)
     };
+    let approves = format!("lapidary recipes approve custom_greet --vault {}", vault.path().display());
+    for word in ["list", "show custom_greet", "check custom_greet"] {
+        let (_, said) = run(&word.split(' ').collect::<Vec<_>>());
+        // A table may break it over lines.
+        let joined = said.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(joined.contains(&approves) || word == "list", "{word}: {said}");
+    }
+    let (code, said) = run(&["run", "custom_none"]);
+    assert!(code == 1 && said.contains("lapidary recipes --vault") && !said.contains("recipe_list"), "{said}");
     let (code, listed) = run(&["list", "--json"]);
     let listed: Value = serde_json::from_str(&listed).unwrap();
     assert_eq!((code, &listed["recipes"][0]["enabled"]), (0, &json!(false)));

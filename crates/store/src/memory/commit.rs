@@ -83,7 +83,8 @@ impl MemoryState {
         let number = self.checkpoints.last().map_or(0, |last| last.number) + 1;
         // The same in every run, so that answers in examples stay the same.
         let id = format!("{:016x}", FIRST_ID.wrapping_add(number.cast_unsigned()));
-        let ChangeOrigin { tool, client, time, approval, call } = origin.clone();
+        // This store has no empty folders that could stay.
+        let ChangeOrigin { tool, client, time, approval, call, restores: _ } = origin.clone();
         self.approved.extend(approval.map(|approval| (approval, id.clone())));
         self.keyed
             .extend(call.map(|call| (call.key, MemoryCall { call: call.call, checkpoint: id.clone(), reply: None })));

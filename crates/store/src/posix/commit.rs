@@ -292,11 +292,40 @@ impl PosixTurn<'_> {
         }
         let synced = self.sync(&planned.steps, &taken);
         self.close(number, planned, taken, origin.time);
+        if origin.restores {
+            self.tidy(&planned.steps);
+        }
         // It was created, for whatever reason.
         synced.map_err(|_| error(0, StoreError::Unsure))?;
         tracing::debug!(steps = planned.steps.len(), checkpoint = id, "a change is on disk");
         receipt.checkpoint = Some(id);
         Ok(receipt)
+    }
+
+    /// Removes the folders that were made for files of which these steps took the last one back. Others stay, also if they are
+    /// empty now: a person may have made them.
+    fn tidy(&self, taken: &[JournalStep]) {
+        for step in taken {
+            let (JournalStep::Remove { place, .. } | JournalStep::Move { from: place, .. }) = step else { continue };
+            let mut next = place.folder();
+            while let Some(folder) = next {
+                let removed = match self.changes.ledger.made_folder(&folder, place) {
+                    // A folder with anything in it stays.
+                    Ok(true) => self.changes.steps.remove_folder(&folder),
+                    Ok(false) => break,
+                    Err(error) => {
+                        tracing::warn!("whether a folder was made for a file is not known: {error}");
+                        break;
+                    }
+                };
+                if let Err(error) = removed {
+                    // The files are as they should be, so the change has succeeded.
+                    tracing::warn!("an empty folder cannot be removed: {error}");
+                    break;
+                }
+                next = folder.folder();
+            }
+        }
     }
 
     /// The error for a change that failed.

@@ -125,7 +125,7 @@ impl Ledger {
     /// Whether it is empty.
     pub(crate) fn is_empty(&self) -> Result<bool, LedgerError> {
         self.read(true, |database| {
-            let mut any = database.prepare_cached("SELECT 1 FROM steps LIMIT 1")?;
+            let mut any = database.prepare_cached("SELECT 1 FROM steps WHERE state < 3 LIMIT 1")?;
             any.exists([]).map(|any| !any)
         })
     }

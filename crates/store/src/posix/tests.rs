@@ -24,6 +24,7 @@ fn origin() -> ChangeOrigin {
         time: SystemTime::now(),
         approval: None,
         call: None,
+        restores: false,
     }
 }
 

@@ -2,10 +2,12 @@
 
 use lapidary_note::quoted;
 use lapidary_operation::{
-    ArgumentProblem, Catalogue, CatalogueEntry, Effect, NoSuchTool, PathRole, Reason, ToolGroup, ToolKind, ToolNeeds,
-    check_arguments, quote::Prose,
+    ArgumentProblem, Catalogue, CatalogueEntry, Effect, NoSuchTool, PathRole, Reason, RestoreReach, ToolGroup,
+    ToolKind, ToolNeeds, check_arguments, in_form_of, quote::Prose,
 };
-use lapidary_recipe::{ParameterKind, Recipe, RecipeStep, TemplateShape, ValueTemplate, is_recipe_name};
+use lapidary_recipe::{
+    ParameterKind, Recipe, RecipeStep, TemplateExpression, TemplateShape, TextLanguage, ValueTemplate, is_recipe_name,
+};
 use lapidary_vault::VaultPath;
 use serde_json::{Map, Value, json};
 
@@ -53,6 +55,22 @@ pub fn step_use(entry: &CatalogueEntry) -> Option<StepUse> {
     }
 }
 
+/// Why a tool that is on cannot be a step.
+fn why_no_step(entry: &CatalogueEntry) -> &'static str {
+    let spec = &entry.spec;
+    match (spec.declaration.group, spec.kind) {
+        (ToolGroup::Recipe | ToolGroup::Script, _) => "is about recipes and scripts",
+        (_, ToolKind::Batch | ToolKind::Steps | ToolKind::Relay) => "runs other tools",
+        (_, ToolKind::Forward) => "calls another server",
+        (_, ToolKind::Action) => "acts in the Obsidian app",
+        (_, ToolKind::Agent) => "is about the server and not about notes",
+        (_, ToolKind::Read) if spec.is_command => "is about the commands of the Obsidian app",
+        (_, ToolKind::Read) => "reads the log or another state of the server",
+        (_, ToolKind::Write) if spec.restores != RestoreReach::Nothing => "takes changes back",
+        (_, ToolKind::Write) => "shows what it would do before a second call does it",
+    }
+}
+
 /// Checks all steps, with samples in the place of what is not known before it runs.
 pub fn check(catalogue: &Catalogue, recipe: &Recipe, may_write: bool) -> Result<RecipeFacts, Vec<ArgumentProblem>> {
     let mut facts = RecipeFacts { effect: Effect::Read, tools: Vec::new(), places: Vec::new(), reaches_web: false };
@@ -62,11 +80,20 @@ pub fn check(catalogue: &Catalogue, recipe: &Recipe, may_write: bool) -> Result<
         match tool(catalogue, step, may_write) {
             Err(problem) => problems.push(ArgumentProblem { at: format!("{at}.tool"), ..problem }),
             Ok((entry, used)) => {
-                problems.extend(argument_problems(recipe, step, entry, &at));
-                problems.extend(path_problems(recipe, step, entry, &at));
+                problems.extend(loop_problems(catalogue, recipe, step, &at));
+                match in_form_of(entry.spec.input(), &step.arguments) {
+                    Err((place, words)) => problems.push(problem(&format!("{at}.with.{place}"), words)),
+                    Ok(arguments) => {
+                        problems.extend(argument_problems(recipe, &arguments, entry, &at));
+                        problems.extend(path_problems(recipe, &arguments, entry, &at));
+                        problems.extend(language_problems(step, &arguments, entry, &at));
+                        if used == StepUse::Write {
+                            places(&arguments, entry, &mut facts.places);
+                        }
+                    }
+                }
                 if used == StepUse::Write {
                     facts.effect = facts.effect.max(entry.spec.effect);
-                    places(step, entry, &mut facts.places);
                 }
                 facts.reaches_web |= entry.spec.reaches_web();
                 if !facts.tools.contains(&entry.spec.name()) {
@@ -76,7 +103,19 @@ pub fn check(catalogue: &Catalogue, recipe: &Recipe, may_write: bool) -> Result<
         }
     }
     problems.truncate(MOST_PROBLEMS);
+    name_steps(recipe, &mut problems);
     if problems.is_empty() { Ok(facts) } else { Err(problems) }
+}
+
+/// People name a step by its id, and its place is counted from 0.
+fn name_steps(recipe: &Recipe, problems: &mut [ArgumentProblem]) {
+    for found in problems {
+        let index = found.at.strip_prefix("steps[").and_then(|rest| rest.split(']').next()?.parse::<usize>().ok());
+        let Some((index, step)) = index.and_then(|index| Some((index, recipe.steps.get(index)?))) else { continue };
+        if step.id != format!("step_{}", index + 1) {
+            found.problem = Prose::ours(format_args!("in the step {}: {}", quoted(&step.id), found.problem));
+        }
+    }
 }
 
 fn problem(at: &str, problem: impl Into<Prose>) -> ArgumentProblem {
@@ -110,16 +149,24 @@ fn tool<'c>(
             Err(problem("", Prose::ours(format_args!("{name} changes notes; here only tools that read can be steps"))))
         }
         Some(used) => Ok((entry, used)),
-        None => Err(problem("", Prose::ours(format_args!("{name} cannot be a step")))),
+        None => Err(problem("", Prose::ours(format_args!("{name} {}, so it cannot be a step", why_no_step(entry))))),
     }
 }
 
-fn argument_problems(recipe: &Recipe, step: &RecipeStep, entry: &CatalogueEntry, at: &str) -> Vec<ArgumentProblem> {
+/// The arguments of a step as its tool reads them.
+type StepArguments = [(String, ValueTemplate)];
+
+fn argument_problems(
+    recipe: &Recipe,
+    arguments: &StepArguments,
+    entry: &CatalogueEntry,
+    at: &str,
+) -> Vec<ArgumentProblem> {
     let (spec, with) = (&entry.spec, format!("{at}.with"));
     let mut problems = Vec::new();
     let schema = spec.input();
     let mut sampled = Map::new();
-    for (name, template) in &step.arguments {
+    for (name, template) in arguments {
         if name == VAULT || spec.dry_run == Some(name) {
             problems.push(problem(&format!("{with}.{name}"), "is decided for the whole recipe, not for a step"));
             continue;
@@ -223,10 +270,10 @@ fn sample(schema: &Value) -> Value {
 }
 
 /// Paths that no vault can have, and parameters that are not paths.
-fn path_problems(recipe: &Recipe, step: &RecipeStep, entry: &CatalogueEntry, at: &str) -> Vec<ArgumentProblem> {
+fn path_problems(recipe: &Recipe, arguments: &StepArguments, entry: &CatalogueEntry, at: &str) -> Vec<ArgumentProblem> {
     let mut problems = Vec::new();
     for path in entry.spec.declaration.paths {
-        let Some(template) = ValueTemplate::at(&step.arguments, path.pointer) else { continue };
+        let Some(template) = ValueTemplate::at(arguments, path.pointer) else { continue };
         let place = format!("{at}.with{}", path.pointer.replace('/', "."));
         match template.shape() {
             // A bare name is not a path: the note is looked up when the recipe runs.
@@ -247,12 +294,139 @@ fn path_problems(recipe: &Recipe, step: &RecipeStep, entry: &CatalogueEntry, at:
     problems
 }
 
+/// Arguments that a tool reads as a language, of which an expression makes the whole: a value would be syntax in it. One that is
+/// nothing but a value is the caller's, and reviewed as such.
+fn language_problems(
+    step: &RecipeStep,
+    arguments: &StepArguments,
+    entry: &CatalogueEntry,
+    at: &str,
+) -> Vec<ArgumentProblem> {
+    let composes = |expression: &TemplateExpression| !expression.takes_as_it_is();
+    let mut problems = Vec::new();
+    for (name, template) in arguments {
+        let ValueTemplate::Whole(whole) = template else { continue };
+        let of_items = whole.uses("item") && step.for_each.as_ref().is_some_and(composes);
+        if !composes(whole) && !of_items {
+            continue;
+        }
+        // What is not known before it runs may be any of those that the tool declares.
+        let pointer = format!("/{name}");
+        let beside = |name: &str| match arguments.iter().find(|(known, _)| known == name) {
+            Some((_, ValueTemplate::Literal(value))) => Some(value.clone()),
+            _ => None,
+        };
+        let mut declared = entry.spec.texts.iter().filter(|text| text.covers(&pointer)).map(|text| text.language);
+        let mut language = entry.spec.language_at(&pointer, &beside);
+        let depends = entry.spec.texts.iter().any(|text| {
+            let is_template =
+                |(name, _): (&str, &str)| arguments.iter().any(|(known, _)| known == name) && beside(name).is_none();
+            text.covers(&pointer) && text.when.is_some_and(is_template)
+        });
+        if depends {
+            language = declared.find(|language| language.has_syntax()).unwrap_or(language);
+        }
+        if language.has_syntax() && language != TextLanguage::Property {
+            let words = Prose::ours(format_args!(
+                "is read as {}, which an expression cannot make: write its text, with `{{{{ }}}}` where it has a value",
+                language.words()
+            ));
+            problems.push(problem(&format!("{at}.with.{name}"), words));
+        }
+    }
+    problems
+}
+
+/// What is known of a field before a run.
+pub enum ResultField<'s> {
+    /// Its schema. A tool may leave the field out when there is nothing in it.
+    Declared(&'s Value),
+    Absent {
+        tool: &'static str,
+        /// Those that there are.
+        fields: Vec<&'s str>,
+    },
+    /// Of a parameter, or in an object that takes any field.
+    Unknown,
+}
+
+/// The field to which names lead, of which the first is a step.
+pub fn result_field<'c>(catalogue: &'c Catalogue, recipe: &Recipe, path: &[&str]) -> ResultField<'c> {
+    let [first, fields @ ..] = path else { return ResultField::Unknown };
+    let Some(step) = recipe.steps.iter().find(|step| step.id.eq_ignore_ascii_case(first)) else {
+        return ResultField::Unknown;
+    };
+    let Ok(entry) = catalogue.find(&step.tool) else { return ResultField::Unknown };
+    let tool = entry.spec.name();
+    let mut found: Option<&Value> = None;
+    // The result of a step that runs for each item is a list.
+    if step.for_each.is_some() {
+        return if fields.is_empty() { ResultField::Unknown } else { ResultField::Absent { tool, fields: Vec::new() } };
+    }
+    for name in fields {
+        let tops = [entry.spec.output()];
+        let nested: Vec<&Map<String, Value>> =
+            found.into_iter().flat_map(alternatives).filter_map(Value::as_object).collect();
+        let schemas: &[&Map<String, Value>] = if found.is_some() { &nested } else { &tops };
+        let properties = || schemas.iter().filter_map(|schema| schema.get("properties")?.as_object());
+        let named = properties().flatten().find(|(known, _)| known.eq_ignore_ascii_case(name));
+        found = match named {
+            Some((_, schema)) => Some(schema),
+            None => {
+                let is_open = |schema: &&Map<String, Value>| {
+                    schema.get("additionalProperties").is_some_and(|more| *more != json!(false))
+                        || (schema.get("properties").is_none()
+                            && schema.get("type").is_none_or(|kind| kind == "object"))
+                };
+                if schemas.iter().any(is_open) {
+                    return ResultField::Unknown;
+                }
+                let fields = properties().flatten().map(|(name, _)| name.as_str());
+                return ResultField::Absent { tool, fields: fields.filter(|name| *name != "error").collect() };
+            }
+        };
+    }
+    found.map_or(ResultField::Unknown, ResultField::Declared)
+}
+
+/// A loop over what its step's tool never gives.
+fn loop_problems(catalogue: &Catalogue, recipe: &Recipe, step: &RecipeStep, at: &str) -> Vec<ArgumentProblem> {
+    let Some(each) = &step.for_each else { return Vec::new() };
+    let at = format!("{at}.for_each");
+    let one = |path: Vec<&str>| {
+        let asked = quoted(&path.join(".")).to_string();
+        match result_field(catalogue, recipe, &path) {
+            ResultField::Absent { tool, fields } => {
+                let fields: Vec<String> = fields.iter().map(|name| format!("`{name}`")).collect();
+                let has = if fields.is_empty() {
+                    "which is a list".to_owned()
+                } else {
+                    format!("which has {}", fields.join(", "))
+                };
+                Some(problem(&at, Prose::ours(format_args!("{asked} is not in the result of `{tool}`, {has}"))))
+            }
+            ResultField::Declared(schema) if each.is_field_path() => {
+                let is_list = |schema: &Value| {
+                    schema.get("type").is_none_or(|kind| match kind {
+                        Value::Array(kinds) => kinds.iter().any(|kind| kind == "array"),
+                        kind => kind == "array",
+                    })
+                };
+                let fits = alternatives(schema).any(is_list);
+                (!fits).then(|| problem(&at, Prose::ours(format_args!("{asked} is not a list"))))
+            }
+            ResultField::Declared(_) | ResultField::Unknown => None,
+        }
+    };
+    each.field_paths().into_iter().filter_map(one).collect()
+}
+
 /// Where a step writes.
-fn places(step: &RecipeStep, entry: &CatalogueEntry, places: &mut Vec<String>) {
+fn places(arguments: &StepArguments, entry: &CatalogueEntry, places: &mut Vec<String>) {
     let written = entry.spec.declaration.paths.iter().filter(|path| path.role == PathRole::Write);
     let mut found: Vec<String> = Vec::new();
     for path in written {
-        let Some(template) = ValueTemplate::at(&step.arguments, path.pointer) else { continue };
+        let Some(template) = ValueTemplate::at(arguments, path.pointer) else { continue };
         found.push(match (template.shape(), template.fixed_start()) {
             (TemplateShape::Known(Value::String(path)), _) => path,
             (TemplateShape::Named(name), _) => format!("{{{{ {name} }}}}"),

@@ -300,6 +300,7 @@ fn of_files() -> Vec<Reason> {
         Reason::ImportUnavailable { given: word("a.png"), is_configured: true },
         Reason::ImportUnavailable { given: word("a.png"), is_configured: false },
         taken(NameWanted::New),
+        taken(NameWanted::Recipe),
         taken(NameWanted::Whole),
         taken(NameWanted::Unpacked),
         taken(NameWanted::Moved),

@@ -127,7 +127,7 @@ proptest! {
             }
         }
         let (planned, planned_index, planned_lists) = (files(&ahead), known(&ahead), listed(&ahead));
-        let origin = ChangeOrigin { tool: "t".into(), client: "c".into(), time: std::time::UNIX_EPOCH, approval: None, call: None };
+        let origin = ChangeOrigin { tool: "t".into(), client: "c".into(), time: std::time::UNIX_EPOCH, approval: None, call: None, restores: false };
         let turn = vault.turn(&|| true).unwrap();
         let made = turn.commit(&all, &Scope::default(), &origin);
         prop_assert!(made.is_ok(), "{made:?}: {all:?}");

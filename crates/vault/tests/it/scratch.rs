@@ -228,6 +228,7 @@ pub(crate) fn origin() -> ChangeOrigin {
         time: SystemTime::now(),
         approval: None,
         call: None,
+        restores: false,
     }
 }
 

@@ -165,6 +165,7 @@ fn take(root: &Path, ours: &PosixBackend, step: &Step) {
                 time: std::time::UNIX_EPOCH,
                 approval: None,
                 call: None,
+                restores: false,
             };
             drop(ours.turn(&|| true).unwrap().commit(
                 &lapidary_store::ChangeSet::one(change),

@@ -172,7 +172,14 @@ pub(super) fn rescue(
     (path, content): (&VaultPath, &[u8]),
     now: SystemTime,
 ) -> Result<(), StoreError> {
-    let origin = ChangeOrigin { tool: String::new(), client: String::new(), time: now, approval: None, call: None };
+    let origin = ChangeOrigin {
+        tool: String::new(),
+        client: String::new(),
+        time: now,
+        approval: None,
+        call: None,
+        restores: false,
+    };
     // Stored before the file is removed. If that fails, the file stays and is tried again.
     let kept = changes.ledger.keep_late_save(path, content, &origin);
     let checkpoint = kept.map_err(|_| StoreError::NoCheckpoint)?;

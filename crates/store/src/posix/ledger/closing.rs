@@ -3,7 +3,7 @@
 use lapidary_note::ContentHash;
 use rusqlite::{Error, OptionalExtension, Transaction, params};
 
-use super::{Ledger, LedgerError, OldFileRecord, OpenOldFile};
+use super::{Ledger, LedgerError, OldFileRecord, OpenOldFile, records::MAKES_FOLDER};
 
 impl Ledger {
     /// The change has happened. Only steps with an old file to watch are kept.
@@ -75,6 +75,8 @@ pub(super) enum OldFile {
     /// It is next to its place, because another program had it open.
     Kept = 1,
     Removed = 2,
+    /// No file, but a folder that the change made; it is known as long as the change.
+    OfFolder = 3,
 }
 
 pub(super) fn forget(transaction: &Transaction<'_>, number: i64, beside: &[OldFileRecord]) -> Result<(), Error> {
@@ -95,6 +97,9 @@ fn keep_steps(transaction: &Transaction<'_>, number: i64, beside: &[OldFileRecor
         let state = if *gone { OldFile::Removed } else { OldFile::Kept };
         keep.execute(params![not_yet, number, *position as i64, state as i64, place.as_str(), aside])?;
     }
+    transaction
+        .prepare_cached("UPDATE steps SET state = ?3 WHERE state = ?1 AND checkpoint = ?2 AND kind = ?4")?
+        .execute(params![not_yet, number, OldFile::OfFolder as i64, MAKES_FOLDER])?;
     // What is left was taken and needs no watching.
     transaction
         .prepare_cached("DELETE FROM steps WHERE state = ?1 AND checkpoint = ?2")?

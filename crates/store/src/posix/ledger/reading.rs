@@ -60,6 +60,17 @@ impl Ledger {
         Ok(self.read(Vec::new(), |database| with_entries(database, &query, &values))?.pop())
     }
 
+    /// Whether a change made this folder for this file.
+    pub(crate) fn made_folder(&self, folder: &VaultPath, file: &VaultPath) -> Result<bool, LedgerError> {
+        self.read(false, |database| {
+            let mut made = database.prepare_cached(
+                "SELECT 1 FROM steps WHERE state = 3 AND place = ?1 AND EXISTS
+                 (SELECT 1 FROM entries WHERE checkpoint = steps.checkpoint AND (path = ?2 OR moved_to = ?2)) LIMIT 1",
+            )?;
+            made.exists([folder.as_str(), file.as_str()])
+        })
+    }
+
     /// Whether a change removed a file at this path, or one in this folder.
     pub(crate) fn knows(&self, path: &VaultPath) -> Result<bool, LedgerError> {
         self.read(false, |database| {

@@ -39,6 +39,9 @@ pub(crate) enum JournalStep {
     },
 }
 
+/// The kind of a step that makes a folder.
+pub(super) const MAKES_FOLDER: i64 = 0;
+
 /// A step as a row.
 pub(super) struct StepRow<'a> {
     pub(super) kind: i64,
@@ -88,7 +91,7 @@ impl JournalStep {
         let row = |kind, place| StepRow { kind, place, other: None, aside: None, before: None, after: None };
         // The numbers are on disk: with another meaning, the change of a process that died would be rolled back wrongly.
         match self {
-            Self::MakeFolder { place } => row(0, place),
+            Self::MakeFolder { place } => row(MAKES_FOLDER, place),
             Self::Replace { place, aside, before, after } => {
                 StepRow { aside: Some(aside), before: Some(*before), after: Some(*after), ..row(1, place) }
             }
@@ -109,7 +112,7 @@ impl JournalStep {
         let (before, after) = (hash(row, "before")?, hash(row, "after")?);
         let some = |hash: Option<ContentHash>| hash.ok_or(Error::InvalidQuery);
         Ok(match kind {
-            0 => Self::MakeFolder { place },
+            MAKES_FOLDER => Self::MakeFolder { place },
             1 => Self::Replace { place, aside: aside()?, before: some(before)?, after: some(after)? },
             2 => Self::Create { place, aside: aside()?, after: some(after)? },
             3 | 5 => Self::Remove { place, aside: aside()?, before, to_trash: kind == 5 },

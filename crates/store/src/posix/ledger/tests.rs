@@ -85,8 +85,14 @@ fn begin(ledger: &Ledger, name: &str, old: &[u8], time: SystemTime) -> Result<(i
         bytes_before: old.len() as u64,
         bytes_after: 3,
     };
-    let origin =
-        ChangeOrigin { tool: "tool".to_owned(), client: "client".to_owned(), time, approval: None, call: None };
+    let origin = ChangeOrigin {
+        tool: "tool".to_owned(),
+        client: "client".to_owned(),
+        time,
+        approval: None,
+        call: None,
+        restores: false,
+    };
     ledger.begin(&Draft {
         origin: &origin,
         kind: CheckpointKind::Change,
@@ -114,7 +120,8 @@ fn is_kept(ledger: &Ledger, content: &[u8]) -> bool {
 }
 
 fn late_save(ledger: &Ledger, name: &str, text: &[u8], time: SystemTime) -> String {
-    let origin = ChangeOrigin { tool: String::new(), client: String::new(), time, approval: None, call: None };
+    let origin =
+        ChangeOrigin { tool: String::new(), client: String::new(), time, approval: None, call: None, restores: false };
     ledger.keep_late_save(&path(name), text, &origin).unwrap()
 }
 

@@ -5,6 +5,7 @@ use lapidary_operation::{
     Context, Declaration, Effect, Example, ExampleResult, PathArgument, PathRole, Reason, ReasonKind, ToolGroup,
     ToolPlan, WireFamily, WriteTool,
 };
+use lapidary_recipe::{TextArgument, TextLanguage};
 use lapidary_toolkit::file_edit::{FileEdit, FileInput, FileWritten};
 use lapidary_vault::View;
 use schemars::JsonSchema;
@@ -52,6 +53,7 @@ impl WriteTool for ApplyPatch {
         words: "apply patch unified diff hunk to a file",
     };
     const EFFECT: Effect = Effect::Write;
+    const TEXTS: &'static [TextArgument] = &[TextArgument::new("/patch", TextLanguage::Patch)];
     type Input = Input;
     type Output = Output;
 

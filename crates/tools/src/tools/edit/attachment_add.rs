@@ -7,6 +7,7 @@ use lapidary_operation::{
     ToolPlan, WireFamily, WriteTool, clipped,
     quote::{Prose, quoted},
 };
+use lapidary_recipe::{TextArgument, TextLanguage};
 use lapidary_toolkit::{free_name, hash, index, link::NewLink, naming};
 use lapidary_vault::{Change, ChangeSet, VaultPath, View, links::LinkFormat, store::StoreError};
 use schemars::JsonSchema;
@@ -67,6 +68,8 @@ impl WriteTool for AttachmentAdd {
         words: "add attach upload save import image picture screenshot attachment into the vault, insert image into note",
     };
     const EFFECT: Effect = Effect::Write;
+    const TEXTS: &'static [TextArgument] =
+        &[TextArgument::new("/name", TextLanguage::Path), TextArgument::new("/source", TextLanguage::Path)];
     type Input = Input;
     type Output = Output;
 

@@ -5,6 +5,7 @@ use lapidary_operation::{
     Context, Declaration, Effect, Example, ExampleResult, NameWanted, PathArgument, PathRole, Reason, ReasonKind,
     ToolGroup, ToolPlan, WireFamily, WriteTool, bug,
 };
+use lapidary_recipe::{TextArgument, TextLanguage};
 use lapidary_toolkit::{
     base_edit::{self, BaseParts, BaseWritten},
     file_edit::{self, EditTarget, FileInput},
@@ -40,6 +41,12 @@ impl WriteTool for BaseCreate {
         words: "make obsidian base bases database table cards view query filter formula yaml",
     };
     const EFFECT: Effect = Effect::Write;
+    const TEXTS: &'static [TextArgument] = &[
+        TextArgument::new("/filters/**", TextLanguage::Formula),
+        TextArgument::new("/formulas/*", TextLanguage::Formula),
+        TextArgument::new("/summaries/*", TextLanguage::Formula),
+        TextArgument::new("/views/*/filters/**", TextLanguage::Formula),
+    ];
     type Input = Input;
     type Output = BaseWritten;
 

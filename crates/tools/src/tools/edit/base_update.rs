@@ -7,6 +7,7 @@ use lapidary_operation::{
     Context, Declaration, Effect, Example, ExampleResult, PathArgument, PathRole, Reason, ReasonKind, ToolGroup,
     ToolPlan, WireFamily, WriteTool,
 };
+use lapidary_recipe::{TextArgument, TextLanguage};
 use lapidary_toolkit::{
     base_edit::{self, BaseParts, BaseWritten},
     file_edit::{FileEdit, FileInput},
@@ -60,6 +61,12 @@ impl WriteTool for BaseUpdate {
         words: "change edit obsidian base bases view filter formula column sort group yaml",
     };
     const EFFECT: Effect = Effect::Write;
+    const TEXTS: &'static [TextArgument] = &[
+        TextArgument::new("/filters/**", TextLanguage::Formula),
+        TextArgument::new("/formulas/*", TextLanguage::Formula),
+        TextArgument::new("/summaries/*", TextLanguage::Formula),
+        TextArgument::new("/views/*/filters/**", TextLanguage::Formula),
+    ];
     type Input = Input;
     type Output = Output;
 

@@ -8,6 +8,7 @@ use lapidary_operation::{
     Context, Declaration, Effect, Example, ExampleResult, PathArgument, PathRole, Reason, ReasonKind, ToolGroup,
     ToolPlan, WireFamily, WriteTool, bug, quote::quoted,
 };
+use lapidary_recipe::{TextArgument, TextLanguage};
 use lapidary_toolkit::{
     canvas::{self, CANVAS},
     note_edit::NoteWritten,
@@ -60,6 +61,7 @@ impl WriteTool for CanvasEdit {
         words: "edit canvas whiteboard board: add card, text card, note card, group, connect cards, draw arrow, edge, move card, colour, remove card",
     };
     const EFFECT: Effect = Effect::Write;
+    const TEXTS: &'static [TextArgument] = &[TextArgument::new("/operations/*/file", TextLanguage::Path)];
     type Input = Input;
     type Output = Output;
 

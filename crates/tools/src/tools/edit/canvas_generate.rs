@@ -107,8 +107,11 @@ impl WriteTool for CanvasGenerate {
         words: "make canvas mind map from folder, tag, search or query: visualize notes and links as a board, diagram, overview map",
     };
     const EFFECT: Effect = Effect::Write;
-    const TEXTS: &'static [TextArgument] =
-        &[TextArgument::new("/search", TextLanguage::Search), TextArgument::new("/query", TextLanguage::Query)];
+    const TEXTS: &'static [TextArgument] = &[
+        TextArgument::new("/search", TextLanguage::Search),
+        TextArgument::new("/query", TextLanguage::Query),
+        TextArgument::new("/notes/*", TextLanguage::Path),
+    ];
     type Input = Input;
     type Output = Output;
 

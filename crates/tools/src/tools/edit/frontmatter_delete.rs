@@ -5,6 +5,7 @@ use lapidary_operation::{
     Context, Declaration, Effect, Example, ExampleResult, PathArgument, PathRole, Reason, ReasonKind, ToolGroup,
     ToolPlan, WireFamily, WriteTool,
 };
+use lapidary_recipe::{TextArgument, TextLanguage};
 use lapidary_toolkit::{
     file_edit::{FileEdit, FileInput},
     frontmatter::{self, FrontmatterInput, FrontmatterOutput, PropertyStep},
@@ -50,6 +51,7 @@ impl WriteTool for FrontmatterDelete {
         words: "delete remove frontmatter property yaml key of a note",
     };
     const EFFECT: Effect = Effect::Write;
+    const TEXTS: &'static [TextArgument] = &[TextArgument::new("/keyPath", TextLanguage::Property)];
     type Input = Input;
     type Output = FrontmatterOutput;
 

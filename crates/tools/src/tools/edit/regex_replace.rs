@@ -7,6 +7,7 @@ use lapidary_operation::{
     CommitReport, Context, Declaration, Effect, Example, ExampleResult, PathArgument, PathRole, ProposalStep, Reason,
     ReasonKind, ShownProposal, ToolGroup, ToolPlan, WireFamily, WriteTool, quote::Prose,
 };
+use lapidary_recipe::{TextArgument, TextLanguage};
 use lapidary_toolkit::{
     budget::{self, BudgetInput},
     expression::{self, EXPECTED_HASHES, ExpressionFiles, ReplacedFile, TextExpression},
@@ -98,6 +99,11 @@ impl WriteTool for RegexReplace {
     const EFFECT: Effect = Effect::Write;
     const IN_BATCHES: bool = false;
     const DEADLINE: Option<&'static str> = Some(budget::DEADLINE);
+    const TEXTS: &'static [TextArgument] = &[
+        TextArgument::new("/glob", TextLanguage::Glob),
+        TextArgument::new("/pattern", TextLanguage::Pattern),
+        TextArgument::new("/replacement", TextLanguage::Replacement),
+    ];
     type Input = Input;
     type Output = Output;
 

@@ -7,6 +7,7 @@ use lapidary_operation::{
     Context, Declaration, Effect, Example, ExampleResult, NameWanted, OffReason, PathArgument, PathRole, Reason,
     ReasonKind, ToolGroup, ToolPlan, WireFamily, WriteTool, quote::quoted,
 };
+use lapidary_recipe::{TextArgument, TextLanguage};
 use lapidary_toolkit::{
     reading,
     schema::{self, InferredSchema, MismatchResponse, TypeInput},
@@ -80,6 +81,7 @@ impl WriteTool for SchemaSave {
         words: "save schema, enforce properties of notes, keep the structure of meeting notes, validate frontmatter, require properties, check notes when they are written, Schema festlegen, imposer un schéma, guardar esquema, 保存笔记结构, スキーマを保存",
     };
     const EFFECT: Effect = Effect::Write;
+    const TEXTS: &'static [TextArgument] = &[TextArgument::new("/name", TextLanguage::Path)];
     type Input = Input;
     type Output = Output;
 

@@ -7,6 +7,7 @@ use lapidary_operation::{
     Context, Declaration, Example, ExampleResult, ReadTool, Reason, ReasonKind, ToolGroup, WireFamily,
     quote::{one_line, quoted},
 };
+use lapidary_recipe::{TextArgument, TextLanguage};
 use lapidary_toolkit::{
     index,
     query_text::check_length,
@@ -77,6 +78,7 @@ impl ReadTool for MemoryRecall {
                 my preferences, last time we talked",
     };
     const SEARCHES_BY: &[&str] = &["query"];
+    const TEXTS: &'static [TextArgument] = &[TextArgument::new("/query", TextLanguage::Search)];
     type Input = Input;
     type Output = Output;
 

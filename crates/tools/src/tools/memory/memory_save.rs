@@ -5,6 +5,7 @@ use lapidary_operation::{
     Context, Declaration, Effect, Example, ExampleResult, PathRefusal, Reason, ReasonKind, ToolGroup, ToolPlan,
     WireFamily, WriteTool, bug, quote::quoted,
 };
+use lapidary_recipe::{TextArgument, TextLanguage};
 use lapidary_toolkit::{
     appending::{self, AppendedText},
     hash, index,
@@ -75,6 +76,7 @@ impl WriteTool for MemorySave {
                 learn about me, remember across conversations",
     };
     const EFFECT: Effect = Effect::Write;
+    const TEXTS: &'static [TextArgument] = &[TextArgument::new("/subject", TextLanguage::Path)];
     type Input = Input;
     type Output = Output;
 

@@ -8,6 +8,7 @@ use lapidary_operation::{
     quote::{Prose, quoted, quoted_list},
     refusal_data,
 };
+use lapidary_recipe::{TextArgument, TextLanguage};
 use lapidary_toolkit::{
     hash,
     heading::missing,
@@ -92,6 +93,7 @@ impl ReadTool for NotesRead {
         reasons: &[],
         words: "read several many notes at once, open these notes, sections of notes, compare notes",
     };
+    const TEXTS: &'static [TextArgument] = &[TextArgument::new("/notes/*", TextLanguage::Path)];
     type Input = Input;
     type Output = Output;
 

@@ -2,7 +2,7 @@
 
 use lapidary_operation::{
     Context, Declaration, Effect, Example, ExampleResult, NameWanted, Reason, ReasonKind, ToolGroup, ToolNeeds,
-    ToolPlan, WireFamily, WriteTool,
+    ToolPlan, WireFamily, WriteTool, quote::Prose,
 };
 use lapidary_recipe::{MOST_RECIPES, RecipeName};
 use lapidary_toolkit::{reading, recipes};
@@ -63,10 +63,12 @@ impl WriteTool for RecipeCreate {
         let path = recipes::path_of(context, &name)?;
         // Changing one is left to `recipe_update`, which can expect its hash.
         if let Some(there) = reading::read_if_there(view, &path)? {
-            return Err(Reason::DestinationExists { path, current: there.hash(), wanted: NameWanted::New });
+            return Err(Reason::DestinationExists { path, current: there.hash(), wanted: NameWanted::Recipe });
         }
-        if recipes::all(context, view)?.len() >= MOST_RECIPES {
-            return Err(Reason::bad_argument(tool, "name", "there are 50 recipes already, which is the most"));
+        if recipes::are_full(context, view)? {
+            let problem =
+                format_args!("would be one too many: the folder may have {MOST_RECIPES} recipes, so delete one first");
+            return Err(Reason::bad_argument(tool, "name", Prose::ours(problem)));
         }
         let definition = recipes::in_form(&input.definition);
         let (_, facts) = recipes::checked(context, name.as_str(), &definition)?;

@@ -4,6 +4,7 @@ use lapidary_operation::{
     Context, Declaration, Example, ExampleResult, ReadTool, Reason, ReasonKind, ToolGroup, ToolNeeds, WireFamily,
     quote::quoted,
 };
+use lapidary_recipe::{MOST_RECIPES, RecipeName};
 use lapidary_toolkit::recipes::{self, KeptRecipe, RecipeStanding};
 use lapidary_vault::View;
 use schemars::JsonSchema;
@@ -20,6 +21,14 @@ pub(crate) struct Input {}
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Output {
     recipes: Vec<RecipeLine>,
+    /// How many others are not loaded either.
+    #[serde(skip_serializing_if = "is_zero")]
+    more: usize,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(number: &usize) -> bool {
+    *number == 0
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -63,6 +72,13 @@ impl RecipeLine {
     }
 }
 
+impl RecipeLine {
+    fn not_loaded(name: &RecipeName) -> Self {
+        let problem = Some(recipes::too_many().to_string());
+        Self { name: name.to_string(), enabled: false, description: None, arguments: None, effect: None, problem }
+    }
+}
+
 impl ReadTool for RecipeList {
     const DECLARATION: Declaration = Declaration {
         name: "recipe_list",
@@ -82,7 +98,10 @@ impl ReadTool for RecipeList {
 
     fn run(&self, context: &Context<'_>, view: &View, _: Input) -> Result<Output, Reason> {
         let kept = recipes::all(context, view)?;
-        Ok(Output { recipes: kept.iter().map(|kept| RecipeLine::of(context, kept)).collect() })
+        let mut lines: Vec<RecipeLine> = kept.iter().map(|kept| RecipeLine::of(context, kept)).collect();
+        let besides = recipes::not_loaded(context, view)?;
+        lines.extend(besides.iter().take(MOST_RECIPES).map(RecipeLine::not_loaded));
+        Ok(Output { recipes: lines, more: besides.len().saturating_sub(MOST_RECIPES) })
     }
 
     fn text(&self, output: &Output) -> Option<String> {
@@ -96,7 +115,8 @@ impl ReadTool for RecipeList {
             let problem = problem.as_ref().map_or(String::new(), |problem| format!(" (disabled: {problem})"));
             format!("{name}({arguments}){effect}{described}{problem}")
         };
-        Some(output.recipes.iter().map(line).collect::<Vec<_>>().join("\n"))
+        let more = (output.more > 0).then(|| format!("{} more are not loaded", output.more));
+        Some(output.recipes.iter().map(line).chain(more).collect::<Vec<_>>().join("\n"))
     }
 
     fn examples(&self) -> Vec<Example> {

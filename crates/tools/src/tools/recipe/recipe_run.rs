@@ -65,6 +65,10 @@ impl StepsTool for RecipeRun {
             ReasonKind::ToolUnknown,
             ReasonKind::NotInBatch,
             ReasonKind::BatchConflict,
+            ReasonKind::NoteMissing,
+            ReasonKind::DirectoryMissing,
+            ReasonKind::AmbiguousPath,
+            ReasonKind::PathIsFile,
         ],
         words: "run a recipe, execute a custom tool, start a macro or workflow",
     };
@@ -88,7 +92,8 @@ impl StepsTool for RecipeRun {
                 if let Err(problems) = recipes::check(context.catalogue, &recipe, true) {
                     return Err(Reason::RecipeInvalid { name: Some(name.to_string()), problems });
                 }
-                Ok(StepsPlan { name: Some(name), recipe, arguments: input.arguments, dry_run: input.dry_run })
+                let arguments = recipes::with_paths(context, view, &recipe, input.arguments)?;
+                Ok(StepsPlan { name: Some(name), recipe, arguments, dry_run: input.dry_run })
             }
         }
     }

@@ -18,7 +18,7 @@ pub(crate) struct ToolsScript;
 /// Make several calls of tools that read in one request, and get only `answer`: what lies between costs nothing.
 ///
 /// Texts in `with` and `answer` may have `{{ }}` with an expression of Obsidian Bases over the results of earlier steps by their
-/// ids, and `item`: `"{{ found.hits.map(value.path) }}"`.
+/// ids, and `item`: `"{{ found.hits.map(value.file) }}"`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {

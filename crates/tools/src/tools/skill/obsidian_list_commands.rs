@@ -5,6 +5,7 @@ use lapidary_operation::{
     AppCommand, AppFault, AppNeed, Context, Declaration, Example, ExampleResult, ReadTool, Reason, ReasonKind,
     ToolGroup, WireFamily, quote::quoted,
 };
+use lapidary_recipe::{TextArgument, TextLanguage};
 use lapidary_toolkit::names::NameRegex;
 use lapidary_vault::View;
 use schemars::JsonSchema;
@@ -63,6 +64,7 @@ impl ReadTool for ObsidianListCommands {
         words: "commands of the Obsidian app, command palette, plugin commands, ids, needs Obsidian running",
     };
     const IS_COMMAND: bool = true;
+    const TEXTS: &'static [TextArgument] = &[TextArgument::new("/nameRegex", TextLanguage::Pattern)];
     type Input = Input;
     type Output = Output;
 

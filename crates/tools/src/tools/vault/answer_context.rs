@@ -55,7 +55,10 @@ impl ReadTool for AnswerContext {
         words: "answer a question from my notes, what do my notes say about, passages for an answer with sources, retrieval context, cite notes, RAG, Frage aus Notizen beantworten, répondre à partir des notes, responder con mis notas, 根据笔记回答, ノートから答える",
     };
     const SEARCHES_BY: &[&str] = &["question"];
-    const TEXTS: &'static [TextArgument] = &[TextArgument::new("/question", TextLanguage::Search)];
+    const TEXTS: &'static [TextArgument] = &[
+        TextArgument::new("/question", TextLanguage::Search),
+        TextArgument::new("/alternatives/*", TextLanguage::Search),
+    ];
     type Input = Input;
     type Output = PassageAnswer;
 

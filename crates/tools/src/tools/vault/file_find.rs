@@ -6,6 +6,7 @@ use lapidary_operation::{
     quote::{quoted, quoted_path},
 };
 use lapidary_query::nearest_several;
+use lapidary_recipe::{TextArgument, TextLanguage};
 use lapidary_toolkit::{
     folder::{FolderTarget, relative},
     index,
@@ -112,6 +113,10 @@ impl ReadTool for FileFind {
         reasons: &[ReasonKind::RegexInvalid, ReasonKind::RegexUnsafe],
         words: "find locate where is a file note attachment image by its name path, where did I put it, is there a file of that name, glob, regex",
     };
+    const TEXTS: &'static [TextArgument] = &[
+        TextArgument::new("/query", TextLanguage::Glob).when("mode", "glob"),
+        TextArgument::new("/query", TextLanguage::Pattern).when("mode", "regex"),
+    ];
     type Input = Input;
     type Output = Output;
 

@@ -6,6 +6,7 @@ use lapidary_operation::{
     ArgumentProblem, Context, Declaration, Example, ExampleResult, PathArgument, PathRole, ReadTool, Reason,
     ReasonKind, ToolGroup, WireFamily, quote::quoted,
 };
+use lapidary_recipe::{TextArgument, TextLanguage};
 use lapidary_toolkit::{
     folder::{FolderTarget, relative},
     index,
@@ -92,6 +93,8 @@ impl ReadTool for FileList {
         reasons: &[],
         words: "list files folders directory, ls, which files are there, what is in a folder, attachments, size, recently changed",
     };
+    const TEXTS: &'static [TextArgument] =
+        &[TextArgument::new("/glob", TextLanguage::Glob), TextArgument::new("/pattern", TextLanguage::Glob)];
     type Input = Input;
     type Output = Output;
 

@@ -5,6 +5,7 @@ use lapidary_operation::{
     Context, Declaration, Example, ExampleResult, PathArgument, PathRole, ReadTool, Reason, ReasonKind, ToolGroup,
     WireFamily, fence::fenced,
 };
+use lapidary_recipe::{TextArgument, TextLanguage};
 use lapidary_toolkit::{
     hash,
     naming::{self, NamedFile},
@@ -56,6 +57,7 @@ impl ReadTool for FrontmatterGet {
         reasons: &[ReasonKind::NoteMissing],
         words: "read get frontmatter properties property yaml metadata value of a note",
     };
+    const TEXTS: &'static [TextArgument] = &[TextArgument::new("/keyPath", TextLanguage::Property)];
     type Input = Input;
     type Output = Output;
 

@@ -7,6 +7,7 @@ use lapidary_operation::{
     Context, Declaration, Example, ExampleResult, PathArgument, PathRole, ReadTool, Reason, ReasonKind, ToolGroup,
     WireFamily, clipped, fence::fenced, quote::quoted,
 };
+use lapidary_recipe::{TextArgument, TextLanguage};
 use lapidary_toolkit::{
     folder::{FolderTarget, relative},
     folder_words::{FolderDescriber, FolderWords},
@@ -128,6 +129,7 @@ impl ReadTool for ObsidianListNotes {
         ],
         words: "list notes files folders directory tree, ls, what is in the vault or a folder",
     };
+    const TEXTS: &'static [TextArgument] = &[TextArgument::new("/nameRegex", TextLanguage::Pattern)];
     type Input = Input;
     type Output = Output;
 

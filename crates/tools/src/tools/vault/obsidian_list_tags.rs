@@ -4,6 +4,7 @@ use lapidary_note::counted;
 use lapidary_operation::{
     Context, Declaration, Example, ExampleResult, ReadTool, Reason, ReasonKind, ToolGroup, WireFamily, quote::quoted,
 };
+use lapidary_recipe::{TextArgument, TextLanguage};
 use lapidary_toolkit::{names::NameRegex, tags};
 use lapidary_vault::View;
 use schemars::JsonSchema;
@@ -76,6 +77,7 @@ impl ReadTool for ObsidianListTags {
         reasons: &[ReasonKind::RegexInvalid, ReasonKind::RegexUnsafe],
         words: "all tags hashtags of the vault, most used, how often, nested",
     };
+    const TEXTS: &'static [TextArgument] = &[TextArgument::new("/nameRegex", TextLanguage::Pattern)];
     type Input = Input;
     type Output = Output;
 

@@ -176,6 +176,9 @@ impl ReadTool for ObsidianSearchNotes {
         TextArgument::new("/query", TextLanguage::Plain).when("mode", "text"),
         TextArgument::new("/query", TextLanguage::Query).when("mode", "dataview"),
         TextArgument::new("/query", TextLanguage::Search),
+        TextArgument::new("/alternatives/*", TextLanguage::Search),
+        TextArgument::new("/logic", TextLanguage::Logic),
+        TextArgument::new("/pathPrefix", TextLanguage::Path),
     ];
     type Input = Input;
     type Output = Output;

@@ -74,7 +74,10 @@ impl ReadTool for SemanticSearch {
         words: "semantic search by meaning, similar passages, find paragraphs about a topic in other words, vector embedding search, search in a folder since a date, Suche nach Bedeutung, recherche sémantique, búsqueda semántica, 语义搜索, 意味で検索",
     };
     const SEARCHES_BY: &[&str] = &["query"];
-    const TEXTS: &'static [TextArgument] = &[TextArgument::new("/query", TextLanguage::Search)];
+    const TEXTS: &'static [TextArgument] = &[
+        TextArgument::new("/query", TextLanguage::Search),
+        TextArgument::new("/alternatives/*", TextLanguage::Search),
+    ];
     type Input = Input;
     type Output = PassageAnswer;
 

@@ -8,6 +8,7 @@ use lapidary_operation::{
     Context, Declaration, Example, ExampleResult, ReadTool, Reason, ReasonKind, ToolGroup, WireFamily, fence::fenced,
     quote::one_line,
 };
+use lapidary_recipe::{TextArgument, TextLanguage};
 use lapidary_toolkit::{cursor::PageCursor, index};
 use lapidary_vault::View;
 use schemars::JsonSchema;
@@ -140,6 +141,7 @@ impl ReadTool for TasksList {
         reasons: &[ReasonKind::NoteMissing, ReasonKind::PathIsDirectory],
         words: "todo agenda deadlines, what is due",
     };
+    const TEXTS: &'static [TextArgument] = &[TextArgument::new("/path", TextLanguage::Path)];
     type Input = Input;
     type Output = Output;
 

@@ -5,6 +5,7 @@ use lapidary_operation::{
     Context, Declaration, Effect, Example, ExampleResult, PageKind, PathArgument, PathRole, Reason, ReasonKind,
     ToolGroup, ToolPlan, WireFamily, WriteTool, quote::quoted,
 };
+use lapidary_recipe::{TextArgument, TextLanguage};
 use lapidary_toolkit::{
     hash, naming,
     note_template::{self, NoteTemplate, TemplatePlace},
@@ -102,6 +103,7 @@ impl WriteTool for WebClip {
         words: "save clip a web page url link into the vault as a note, web clipper, bookmark, read later, Webseite speichern, enregistrer une page web, guardar una página web, 保存网页到笔记, ページを保存",
     };
     const EFFECT: Effect = Effect::Write;
+    const TEXTS: &'static [TextArgument] = &[TextArgument::new("/url", TextLanguage::Address)];
     type Input = Input;
     type Output = Output;
 

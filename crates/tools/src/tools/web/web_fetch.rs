@@ -4,6 +4,7 @@ use lapidary_operation::{
     Context, Declaration, Example, ExampleResult, ReadTool, Reason, ReasonKind, ToolGroup, WireFamily, fence::fenced,
     quote::quoted,
 };
+use lapidary_recipe::{TextArgument, TextLanguage};
 use lapidary_toolkit::{foreign_text::FOREIGN, page, page_part::PagePart};
 use lapidary_vault::View;
 use schemars::JsonSchema;
@@ -71,6 +72,7 @@ impl ReadTool for WebFetch {
         ],
         words: "read open get fetch download a web page website url link online article as markdown, Webseite lesen, lire une page web, leer una página web, 读取网页, ウェブページを読む",
     };
+    const TEXTS: &'static [TextArgument] = &[TextArgument::new("/url", TextLanguage::Address)];
     type Input = Input;
     type Output = Output;
 
