@@ -346,7 +346,7 @@ fn refusals_about_recipes_say_what_is_true_and_what_to_do() {
     let server = super::recipes::serve(setup, &[("custom_x", &step("file_read", "{file: Work/a.md}"))], WORK);
     let reason = server.refused("custom_x", json!({ "x": "a" }));
     assert_eq!(reason.kind(), ReasonKind::ApprovalUnavailable);
-    assert!(format!("{reason}").contains("in the middle of a run"), "{reason}");
+    assert!(format!("{reason}").contains("among other steps"), "{reason}");
 }
 
 #[test]

@@ -518,7 +518,11 @@ mod tests {
         let catalogue = Catalogue::new(TOOL_SET, &ToolSelection::default(), &ProfileRules::curator(), &[]).unwrap();
         let ranking = ToolRanking::of(catalogue.on());
         for wish in include_str!("elsewhere.txt").lines().filter(|line| !line.starts_with('#')) {
-            assert!(!ranking.understands(wish) || ranking.best(wish).is_empty(), "{wish}");
+            let best: Vec<&str> = ranking.best(wish).iter().map(|entry| entry.spec.name()).collect();
+            assert!(
+                !ranking.understands(wish) || best.is_empty(),
+                "`{wish}` leads to {best:?}: reword what was added to a description, to `words` or to the phrasings"
+            );
         }
         for wish in [
             "rename Foo to Bar",
