@@ -11,7 +11,7 @@ use lapidary_operation::{
 use lapidary_toolkit::{
     index, naming,
     reading::{self, LinkSource},
-    rendered_queries,
+    rendered_queries::{RenderLimits, render_queries},
 };
 use lapidary_vault::{VaultPath, View};
 
@@ -118,5 +118,5 @@ pub(super) fn note_text(
     path: &VaultPath,
     document: &Document,
 ) -> Result<String, Reason> {
-    Ok(rendered_queries::render_queries(context, view, path, &document.note())?.text)
+    Ok(render_queries(context, view, path, &document.note(), RenderLimits::ANSWER)?.text)
 }
