@@ -60,7 +60,7 @@ pub use links::{
     PropertyLink, TransferSide,
 };
 pub use marks::{Callout, CalloutFold, CodeKind, CodeSpan, Comment, Footnote, FootnoteKind, MarkForm, MathSpan};
-pub use memory::{ChargeAside, ChargedThread, MemoryCharges, charge_thread, current_charges, parse_price};
+pub use memory::{ChargeAside, ChargedThread, HeldMemory, MemoryCharges, charge_thread, current_charges, parse_price};
 pub use note::{Note, NoteStructure};
 pub use prompt::{PromptSlot, filled_prompt, prompt_slots};
 pub use quote::{Quoted, one_line, outside_quotations, quoted, visible, visible_json};

@@ -95,20 +95,40 @@ fn is_mark(byte: u8) -> bool {
     byte.is_ascii_punctuation() || byte == b'\n'
 }
 
-/// Memory that is charged as long as this exists.
+/// Memory that is charged as long as this exists: that of a content or a parse, or what other crates make of them.
 #[derive(Default)]
-pub(crate) struct HeldMemory {
+pub struct HeldMemory {
     account: Option<Arc<dyn MemoryCharges>>,
     bytes: u64,
 }
 
 impl HeldMemory {
-    pub(crate) fn of(bytes: u64) -> Self {
-        let Some(account) = current_charges() else { return Self::default() };
-        // Made first, so that unwinding releases it.
-        let held = Self { account: Some(Arc::clone(&account)), bytes };
-        account.hold(bytes);
+    pub fn of(bytes: u64) -> Self {
+        let mut held = Self::default();
+        held.add(bytes);
         held
+    }
+
+    /// Charges this many bytes more.
+    pub fn add(&mut self, bytes: u64) {
+        let Some(account) = self.account.clone().or_else(current_charges) else { return };
+        // Before it is charged, so that unwinding releases it.
+        self.bytes = self.bytes.saturating_add(bytes);
+        self.account = Some(Arc::clone(&account));
+        account.hold(bytes);
+    }
+
+    /// Charges what has grown to this many bytes. It never shrinks.
+    pub fn grow_to(&mut self, bytes: usize) {
+        let more = (bytes as u64).saturating_sub(self.bytes);
+        if more > 0 {
+            self.add(more);
+        }
+    }
+
+    /// What is charged; 0 without an account.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
     }
 
     /// For parsing a text, and for what is kept of it.

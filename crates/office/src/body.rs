@@ -1,6 +1,9 @@
 //! What goes into a document, the same for every format: blocks one after the other, each with its place in quotes and lists. It
 //! is flat, so that no nesting of a note can exhaust a stack.
 
+use std::collections::BTreeSet;
+
+use lapidary_note::HeldMemory;
 use serde::{Deserialize, Serialize};
 
 /// The most text that one document is made of, in bytes.
@@ -8,6 +11,8 @@ pub const TOO_LONG: usize = 16 << 20;
 /// Deeper quotes and lists are drawn like these: no program shows more levels.
 pub(crate) const DEEPEST_LIST: u8 = 8;
 pub(crate) const DEEPEST_QUOTE: u8 = 6;
+/// In characters: every block of a callout has its type, and the types that have colours are shorter.
+pub(crate) const LONGEST_CALLOUT: usize = 40;
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct DocumentBody {
@@ -17,6 +22,11 @@ pub struct DocumentBody {
     pub pictures: Vec<BodyPicture>,
     /// The first number of each list, by [`ListPlace::list`]; none for one with bullets.
     pub lists: Vec<Option<u64>>,
+    /// The addresses that runs lead to, by [`InlineRun::link`]: many runs may lead to a long one.
+    pub links: Vec<String>,
+    /// What all of it takes in memory. A copy takes as much again.
+    #[serde(skip)]
+    pub held: HeldMemory,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -25,7 +35,7 @@ pub struct BodyBlock {
     /// How many quotes are around it.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub quote: u8,
-    /// The type of the callout around it, in lower case.
+    /// The type of the callout around it, in lower case and not longer than [`LONGEST_CALLOUT`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub callout: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -87,9 +97,9 @@ pub struct InlineRun {
     pub content: RunContent,
     #[serde(default, skip_serializing_if = "RunStyle::is_plain")]
     pub style: RunStyle,
-    /// The address that it leads to.
+    /// Where it leads, as an index of [`DocumentBody::links`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub link: Option<String>,
+    pub link: Option<usize>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -193,6 +203,13 @@ impl InlineRun {
         Self { content, style: RunStyle::default(), link: None }
     }
 
+    pub(crate) fn picture(&self) -> Option<usize> {
+        match self.content {
+            RunContent::Picture(number) => Some(number),
+            RunContent::Text(_) | RunContent::Break | RunContent::Footnote(_) => None,
+        }
+    }
+
     pub(crate) fn as_text(&self) -> &str {
         match &self.content {
             RunContent::Text(text) => text,
@@ -203,8 +220,20 @@ impl InlineRun {
 }
 
 /// The words of several runs.
-pub(crate) fn plain_text(runs: &[InlineRun]) -> String {
+pub fn plain_text(runs: &[InlineRun]) -> String {
     runs.iter().map(InlineRun::as_text).collect()
+}
+
+impl BodyTable {
+    pub(crate) fn width(&self) -> usize {
+        self.rows.iter().map(Vec::len).max().unwrap_or(0)
+    }
+
+    /// As `a | b` on a line for each row, where there is only room for text.
+    pub(crate) fn as_lines(&self) -> String {
+        let row = |row: &Vec<Vec<InlineRun>>| row.iter().map(|cell| plain_text(cell)).collect::<Vec<_>>().join(" | ");
+        self.rows.iter().map(row).collect::<Vec<_>>().join("\n")
+    }
 }
 
 impl BodyBlock {
@@ -236,13 +265,23 @@ impl DocumentBody {
         })
     }
 
-    /// Every picture and footnote that a run names is there, also if the body came from elsewhere.
+    /// The pictures in the text and in tables, which are all but those of footnotes.
+    pub(crate) fn pictures_in_blocks(&self) -> BTreeSet<usize> {
+        let in_tables = self.tables().flat_map(|table| table.rows.iter().flatten().flatten());
+        let in_text = self.blocks.iter().flat_map(BodyBlock::runs);
+        in_tables.chain(in_text).filter_map(InlineRun::picture).collect()
+    }
+
+    /// Every picture, footnote and address that a run names is there, also if the body came from elsewhere.
     pub(crate) fn is_whole(&self) -> bool {
-        // Writers look pictures and footnotes up by number, and none may be missing then.
-        let is_there = |run: &InlineRun| match run.content {
-            RunContent::Picture(number) => number < self.pictures.len(),
-            RunContent::Footnote(number) => number < self.footnotes.len(),
-            RunContent::Text(_) | RunContent::Break => true,
+        // Writers look them up by number, and none may be missing then.
+        let is_there = |run: &InlineRun| {
+            let is_content = match run.content {
+                RunContent::Picture(number) => number < self.pictures.len(),
+                RunContent::Footnote(number) => number < self.footnotes.len(),
+                RunContent::Text(_) | RunContent::Break => true,
+            };
+            is_content && run.link.is_none_or(|link| link < self.links.len())
         };
         let in_lists = |block: &BodyBlock| block.list.is_none_or(|place| place.list < self.lists.len());
         let in_tables = |block: &BodyBlock| match &block.content {

@@ -5,7 +5,7 @@ mod styles;
 
 use crate::{
     body::{DocumentBody, DocumentFacts},
-    package::{Package, Relations, WriteFault},
+    package::{Package, Relations, WriteFault, WrittenDocument},
     xml::DECLARATION,
 };
 
@@ -29,11 +29,18 @@ const FOOTNOTES: &str = "application/vnd.openxmlformats-officedocument.wordproce
 const SECTION: &str = "<w:sectPr><w:pgSz w:w=\"11906\" w:h=\"16838\"/><w:pgMar w:top=\"1417\" w:right=\"1417\" w:bottom=\"1417\" \
                        w:left=\"1417\" w:header=\"709\" w:footer=\"709\" w:gutter=\"0\"/></w:sectPr>";
 
-pub fn write_docx(parts: &DocxParts<'_>) -> Result<Vec<u8>, WriteFault> {
+/// Word refuses a document with a wider table.
+const MOST_COLUMNS: usize = 63;
+
+pub fn write_docx(parts: &DocxParts<'_>) -> Result<WrittenDocument, WriteFault> {
     let DocxParts { body, facts, most_bytes } = parts;
     // Checked once, so that no writer below has to handle a missing picture.
     if !body.is_whole() {
         return Err(WriteFault::Incomplete);
+    }
+    // Every row is filled up to the width of the table.
+    if body.tables().any(|table| table.width() > MOST_COLUMNS) {
+        return Err(WriteFault::TooManyColumns { most: MOST_COLUMNS });
     }
     // First, because the blocks decide which lists and relations there are.
     let mut writer = BodyWriter::new(body, StyleIds::own(), Relations::default(), FirstIds::default());
@@ -53,7 +60,8 @@ pub fn write_docx(parts: &DocxParts<'_>) -> Result<Vec<u8>, WriteFault> {
         package.relations("word/footnotes.xml", &relations)?;
         writer.relations.part("footnotes", "footnotes.xml");
     }
-    for (number, picture) in (1..).zip(&body.pictures) {
+    let drawn = body.pictures_in_blocks();
+    for (number, picture) in (1..).zip(&body.pictures).filter(|(number, _)| drawn.contains(&(number - 1))) {
         package.picture(&format!("word/media/{}", paragraphs::picture_name(number, picture)), picture)?;
     }
     package.part(
@@ -62,7 +70,9 @@ pub fn write_docx(parts: &DocxParts<'_>) -> Result<Vec<u8>, WriteFault> {
         format!("{DECLARATION}<w:document {NAMESPACES}><w:body>{blocks}{SECTION}</w:body></w:document>"),
     )?;
     package.relations("word/document.xml", &writer.relations)?;
-    package.finish("word/document.xml", facts)
+    let bytes = package.finish("word/document.xml", facts)?;
+    let pictures_left_out = body.pictures.len() - drawn.len();
+    Ok(WrittenDocument { bytes, pictures_left_out, ..WrittenDocument::default() })
 }
 
 fn settings(has_footnotes: bool) -> String {

@@ -18,12 +18,12 @@ mod xml;
 
 pub use body::{
     BlockContent, BodyBlock, BodyPicture, BodyTable, ColumnSide, DocumentBody, DocumentFacts, InlineRun, ListPlace,
-    PictureFormat, RunContent, RunStyle, TOO_LONG,
+    PictureFormat, RunContent, RunStyle, TOO_LONG, plain_text,
 };
-pub use cells::{CellValue, SheetTable, csv_table, dated_cell, typed_cell};
+pub use cells::{CellValue, SheetTable, csv_price, csv_table, dated_cell, typed_cell};
 pub use docx::{DocxParts, write_docx};
 pub use markdown::{EmbeddedPart, MarkdownFault, MarkdownResult, WantedEmbed, markdown};
-pub use package::WriteFault;
+pub use package::{WriteFault, WrittenDocument};
 pub use pptx::{PptxParts, write_pptx};
 pub use template::{FilledDocument, FillingClock, OfficeFormat, TemplateFault, TemplateFilling, fill_template};
 pub use xlsx::{XlsxParts, sheet_names, write_xlsx};

@@ -7,7 +7,7 @@ mod marked;
 
 use std::collections::{HashMap, HashSet};
 
-use lapidary_note::{EmbedSize, Note, count_steps};
+use lapidary_note::{EmbedSize, HeldMemory, Note, count_steps, parse_price};
 use pulldown_cmark::{Alignment, CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
 use crate::body::{
@@ -119,6 +119,10 @@ impl<E> MarkdownReader<'_, E> {
         if self.read > TOO_LONG {
             return Err(MarkdownFault::TooLong { limit: TOO_LONG });
         }
+        let price = parse_price(text);
+        // Blocks and runs are about twice as large as the structure of a note, and the parser has its own while it runs.
+        self.body.held.add(price.saturating_mul(2));
+        let _parsing = HeldMemory::of(price);
         let marked = MarkedText::of(&Note::parse(text));
         // Formulas, tasks and highlights are not among them: the note crate finds those, by Obsidian's rules.
         let options = Options::ENABLE_TABLES | Options::ENABLE_FOOTNOTES | Options::ENABLE_STRIKETHROUGH;
@@ -134,7 +138,7 @@ impl<E> MarkdownReader<'_, E> {
             code: None,
             html: None,
             footnotes: HashMap::new(),
-            footnote: None,
+            open_footnotes: Vec::new(),
         };
         for event in Parser::new_ext(&marked.text, options) {
             count_steps(EVENT_STEPS);
@@ -207,8 +211,15 @@ struct NoteWalk<'w, 'r, E> {
     html: Option<String>,
     /// Footnotes of this note by their labels.
     footnotes: HashMap<String, usize>,
-    /// The footnote that is being read, and the blocks in front of it.
-    footnote: Option<(usize, Vec<BodyBlock>, Vec<OpenedContainer>)>,
+    /// The footnotes that are being read, outermost first: a definition may be within another.
+    open_footnotes: Vec<OpenedFootnote>,
+}
+
+/// A definition of a footnote, and what was in front of it.
+struct OpenedFootnote {
+    number: usize,
+    blocks: Vec<BodyBlock>,
+    containers: Vec<OpenedContainer>,
 }
 
 impl<'w, E> NoteWalk<'w, '_, E> {
@@ -280,7 +291,8 @@ impl<'w, E> NoteWalk<'w, '_, E> {
                 let number = self.footnote_number(&label);
                 // Put back at the end of the definition, which may be between any two blocks.
                 let blocks = std::mem::take(&mut self.reader.body.blocks);
-                self.footnote = Some((number, blocks, std::mem::take(&mut self.containers)));
+                let containers = std::mem::take(&mut self.containers);
+                self.open_footnotes.push(OpenedFootnote { number, blocks, containers });
             }
             Tag::Table(sides) => {
                 self.end_block();
@@ -291,9 +303,14 @@ impl<'w, E> NoteWalk<'w, '_, E> {
             Tag::Emphasis => self.inline.italic += 1,
             Tag::Strong => self.inline.bold += 1,
             Tag::Strikethrough => self.inline.strike += 1,
-            // An image of the web is not fetched: its address is all there is. Every run has the address, so a long one
-            // is left out here.
-            Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. } => self.inline.links.push(safe_address(&dest_url)),
+            // An image of the web is not fetched: its address is all there is.
+            Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. } => {
+                let links = &mut self.reader.body.links;
+                self.inline.links.push(safe_address(&dest_url).map(|address| {
+                    links.push(address);
+                    links.len() - 1
+                }));
+            }
             Tag::Superscript
             | Tag::Subscript
             | Tag::DefinitionList
@@ -329,7 +346,7 @@ impl<'w, E> NoteWalk<'w, '_, E> {
             }
             TagEnd::FootnoteDefinition => {
                 self.end_block();
-                if let Some((number, blocks, containers)) = self.footnote.take() {
+                if let Some(OpenedFootnote { number, blocks, containers }) = self.open_footnotes.pop() {
                     let own = std::mem::replace(&mut self.reader.body.blocks, blocks);
                     self.containers = containers;
                     if let Some(footnote) = self.reader.body.footnotes.get_mut(number) {
@@ -415,7 +432,8 @@ impl<'w, E> NoteWalk<'w, '_, E> {
 
     fn embedded(&mut self, mark: &EmbedMark) -> Result<(), MarkdownFault<E>> {
         // The blocks of a note fit neither into a line nor into a footnote.
-        let takes_notes = self.target == RunTarget::Paragraph && !self.place.is_footnote && self.footnote.is_none();
+        let is_in_footnote = self.place.is_footnote || !self.open_footnotes.is_empty();
+        let takes_notes = self.target == RunTarget::Paragraph && !is_in_footnote;
         let takes_notes = takes_notes && self.reader.inside.len() < DEEPEST_EMBED;
         // Counted before the caller is asked, since every answer may read a file.
         self.reader.embeds += 1;
@@ -434,6 +452,7 @@ impl<'w, E> NoteWalk<'w, '_, E> {
             EmbeddedPart::Note { name, text } if takes_notes && !self.is_inside(&name, mark) => {
                 self.end_block();
                 // The embedded note continues the list or quote that it is in.
+                count_steps(self.containers.len());
                 let place = self.current_place();
                 let entered = (name.clone(), mark.place.clone());
                 self.reader.inside.push(entered);
@@ -512,6 +531,8 @@ impl<'w, E> NoteWalk<'w, '_, E> {
     }
 
     fn block(&mut self, content: BlockContent) {
+        // One event may make many blocks, each of which looks at everything that is open.
+        count_steps(EVENT_STEPS + self.containers.len());
         let NotePlace { quote, callout, list, .. } = self.current_place();
         // A table has no place for a bullet.
         if matches!(content, BlockContent::Table(_) | BlockContent::Code(_) | BlockContent::Rule)

@@ -1,11 +1,14 @@
 //! The archive around the parts of a document: their types, what refers to what, and nothing that depends on when it was made.
 
 use std::{
+    borrow::Cow,
+    cell::Cell,
     collections::BTreeMap,
-    io::{Cursor, Write},
+    io::{self, Cursor, Seek, SeekFrom, Write},
+    rc::Rc,
 };
 
-use lapidary_note::count_steps;
+use lapidary_note::{HeldMemory, count_steps};
 use zip::{CompressionMethod, DateTime, ZipWriter, write::SimpleFileOptions};
 
 use crate::{
@@ -16,12 +19,44 @@ use crate::{
 /// Why a document cannot be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WriteFault {
-    /// It would have more bytes than it may.
+    /// The file would have more bytes than it may.
     TooLarge,
+    /// Before it is packed, its XML would have more bytes than programs read.
+    TooLong {
+        most: usize,
+    },
     /// It would have more slides or sheets than programs open.
-    TooMany,
+    TooMany {
+        most: usize,
+    },
+    /// A table would have more rows or columns than programs show.
+    TooManyRows {
+        most: usize,
+    },
+    TooManyColumns {
+        most: usize,
+    },
     /// It refers to a part that it does not have.
     Incomplete,
+}
+
+/// A document that was made, and what of its source is not in it.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct WrittenDocument {
+    pub bytes: Vec<u8>,
+    pub slides: usize,
+    /// Pictures in places that cannot show one.
+    pub pictures_left_out: usize,
+    /// Cells whose text is longer than a spreadsheet takes.
+    pub texts_cut: usize,
+}
+
+/// Of all XML of a document, before it is packed. Readers refuse a larger part, this server among them.
+pub(crate) const LONGEST_XML: usize = 64 << 20;
+
+/// Whether writing may stop, because this much is refused anyway.
+pub(crate) fn is_too_long(xml: &str) -> bool {
+    xml.len() > LONGEST_XML
 }
 
 const RELATIONS: &str = "http://schemas.openxmlformats.org/package/2006/relationships";
@@ -48,6 +83,7 @@ impl Relations {
     }
 
     fn add(&mut self, kind: &str, target: &str, is_outside: bool) -> String {
+        count_steps(target.len());
         let key = (kind.to_owned(), target.to_owned());
         // One entry for each address, however many runs lead to it.
         if let Some(id) = self.known.get(&key) {
@@ -77,48 +113,65 @@ impl Relations {
 }
 
 /// A document that is being made.
-pub(crate) struct Package {
-    parts: Vec<(String, Vec<u8>)>,
+pub(crate) struct Package<'d> {
+    parts: Vec<(String, Cow<'d, [u8]>)>,
     defaults: BTreeMap<&'static str, &'static str>,
     overrides: Vec<(String, &'static str)>,
-    bytes: usize,
+    xml_bytes: usize,
+    picture_bytes: usize,
     most: usize,
+    held: HeldMemory,
 }
 
-impl Package {
-    /// At most this many bytes before they are packed.
+impl<'d> Package<'d> {
+    /// At most this many bytes in the end.
     pub(crate) fn new(most: usize) -> Self {
         let defaults = BTreeMap::from([
             // Relations get their type by this ending alone.
             ("rels", "application/vnd.openxmlformats-package.relationships+xml"),
             ("xml", "application/xml"),
         ]);
-        Self { parts: Vec::new(), defaults, overrides: Vec::new(), bytes: 0, most }
+        Self {
+            parts: Vec::new(),
+            defaults,
+            overrides: Vec::new(),
+            xml_bytes: 0,
+            picture_bytes: 0,
+            most,
+            held: HeldMemory::default(),
+        }
     }
 
     /// A part of XML with its type.
     pub(crate) fn part(&mut self, name: &str, media_type: &'static str, xml: String) -> Result<(), WriteFault> {
         self.overrides.push((name.to_owned(), media_type));
-        self.add(name, xml.into_bytes())
+        self.xml(name.to_owned(), xml)
     }
 
     pub(crate) fn relations(&mut self, of: &str, relations: &Relations) -> Result<(), WriteFault> {
-        self.add(&relations_of(of), relations.xml().into_bytes())
+        self.xml(relations_of(of), relations.xml())
     }
 
-    pub(crate) fn picture(&mut self, name: &str, picture: &BodyPicture) -> Result<(), WriteFault> {
+    pub(crate) fn picture(&mut self, name: &str, picture: &'d BodyPicture) -> Result<(), WriteFault> {
         // By its ending: pictures need no entry of their own in the list of types.
         self.defaults.insert(picture.format.ending(), picture.format.media_type());
-        self.add(name, picture.bytes.clone())
-    }
-
-    fn add(&mut self, name: &str, bytes: Vec<u8>) -> Result<(), WriteFault> {
-        self.bytes = self.bytes.saturating_add(bytes.len());
-        // XML packs well, and what it is made of was bounded before: this is for pictures.
-        if self.bytes > self.most {
+        // Pictures are not packed, so they alone may already be too much.
+        self.picture_bytes = self.picture_bytes.saturating_add(picture.bytes.len());
+        if self.picture_bytes > self.most {
             return Err(WriteFault::TooLarge);
         }
-        self.parts.push((name.to_owned(), bytes));
+        self.parts.push((name.to_owned(), Cow::Borrowed(&picture.bytes)));
+        Ok(())
+    }
+
+    fn xml(&mut self, name: String, xml: String) -> Result<(), WriteFault> {
+        // How well XML packs is known at the end; until then all of it is in memory.
+        self.xml_bytes = self.xml_bytes.saturating_add(xml.len());
+        if self.xml_bytes > LONGEST_XML {
+            return Err(WriteFault::TooLong { most: LONGEST_XML });
+        }
+        self.held.grow_to(self.xml_bytes);
+        self.parts.push((name, Cow::Owned(xml.into_bytes())));
         Ok(())
     }
 
@@ -145,8 +198,31 @@ impl Package {
         }
         types += "</Types>";
         // First, where programs look for it.
-        self.parts.insert(0, ("[Content_Types].xml".to_owned(), types.into_bytes()));
-        packed(&self.parts)
+        self.parts.insert(0, ("[Content_Types].xml".to_owned(), Cow::Owned(types.into_bytes())));
+        self.packed()
+    }
+
+    fn packed(self) -> Result<Vec<u8>, WriteFault> {
+        let Self { parts, most, .. } = self;
+        let is_full = Rc::new(Cell::new(false));
+        let bytes = PackedBytes {
+            bytes: Cursor::new(Vec::new()),
+            most,
+            is_full: Rc::clone(&is_full),
+            held: HeldMemory::default(),
+        };
+        let mut writer = ZipWriter::new(bytes);
+        for (name, bytes) in &parts {
+            // Packing is most of the work, so it counts towards the limit of the call.
+            count_steps(bytes.len() / 16);
+            writer.start_file(name.as_str(), entry_options(name)).map_err(|_| WriteFault::TooLarge)?;
+            writer.write_all(bytes).map_err(|_| WriteFault::TooLarge)?;
+            if is_full.get() {
+                return Err(WriteFault::TooLarge);
+            }
+        }
+        let packed = writer.finish().map_err(|_| WriteFault::TooLarge)?.bytes.into_inner();
+        if is_full.get() { Err(WriteFault::TooLarge) } else { Ok(packed) }
     }
 }
 
@@ -171,15 +247,35 @@ pub(crate) fn entry_options(name: &str) -> SimpleFileOptions {
         .unix_permissions(0o644)
 }
 
-fn packed(parts: &[(String, Vec<u8>)]) -> Result<Vec<u8>, WriteFault> {
-    let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
-    for (name, bytes) in parts {
-        // Packing is most of the work, so it counts towards the limit of the call.
-        count_steps(bytes.len() / 16);
-        writer.start_file(name.as_str(), entry_options(name)).map_err(|_| WriteFault::TooLarge)?;
-        writer.write_all(bytes).map_err(|_| WriteFault::TooLarge)?;
+/// The bytes of an archive, as far as there may be so much of it.
+struct PackedBytes {
+    bytes: Cursor<Vec<u8>>,
+    most: usize,
+    is_full: Rc<Cell<bool>>,
+    held: HeldMemory,
+}
+
+impl Write for PackedBytes {
+    fn write(&mut self, piece: &[u8]) -> io::Result<usize> {
+        // Not an error: the writer of the archive prints those that it meets when it is dropped.
+        if self.is_full.get() || self.bytes.get_ref().len().saturating_add(piece.len()) > self.most {
+            self.is_full.set(true);
+            return Ok(piece.len());
+        }
+        let written = self.bytes.write(piece)?;
+        self.held.grow_to(self.bytes.get_ref().len());
+        Ok(written)
     }
-    Ok(writer.finish().map_err(|_| WriteFault::TooLarge)?.into_inner())
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Seek for PackedBytes {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.bytes.seek(to)
+    }
 }
 
 fn core_properties(facts: &DocumentFacts) -> String {

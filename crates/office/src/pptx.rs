@@ -4,11 +4,13 @@ mod drawing;
 mod fixed;
 mod planning;
 
+use std::collections::BTreeSet;
+
 use lapidary_note::count_steps;
 
 use crate::{
     body::{BlockContent, DocumentBody, DocumentFacts, plain_text},
-    package::{Package, Relations, WriteFault},
+    package::{Package, Relations, WriteFault, WrittenDocument},
     xml::DECLARATION,
 };
 
@@ -34,21 +36,31 @@ const THEME: &str = "application/vnd.openxmlformats-officedocument.theme+xml";
 /// Programs become slow with a tenth of it.
 pub(crate) const MOST_SLIDES: usize = 1_000;
 
-pub fn write_pptx(parts: &PptxParts<'_>) -> Result<Vec<u8>, WriteFault> {
+/// More are narrower than a letter, and programs make no wider table.
+const MOST_COLUMNS: usize = 75;
+
+pub fn write_pptx(parts: &PptxParts<'_>) -> Result<WrittenDocument, WriteFault> {
     let PptxParts { body, facts, most_bytes } = parts;
     if !body.is_whole() {
         return Err(WriteFault::Incomplete);
     }
+    // Every slide of a table repeats its head, and every row is filled up to the width of the table.
+    if body.tables().any(|table| table.width() > MOST_COLUMNS) {
+        return Err(WriteFault::TooManyColumns { most: MOST_COLUMNS });
+    }
+    // The slides are made of copies.
+    let _held = body.held.clone();
     let plans = slides(body);
     // Refused before anything is drawn, which is the larger part of the work.
     if plans.len() > MOST_SLIDES {
-        return Err(WriteFault::TooMany);
+        return Err(WriteFault::TooMany { most: MOST_SLIDES });
     }
     let (mut package, mut relations) = (Package::new(*most_bytes), Relations::default());
     // Pages of notes need a master, which is left out without them.
     let has_notes = plans.iter().any(|plan| !plan.notes.is_empty());
     let master = relations.part("slideMaster", "slideMasters/slideMaster1.xml");
-    for (number, picture) in (1..).zip(&body.pictures) {
+    let drawn: BTreeSet<usize> = plans.iter().flat_map(|plan| plan.pictures.iter().copied()).collect();
+    for (number, picture) in (1..).zip(&body.pictures).filter(|(number, _)| drawn.contains(&(number - 1))) {
         package.picture(&format!("ppt/media/image{number}.{}", picture.format.ending()), picture)?;
     }
     let mut list = String::new();
@@ -111,7 +123,9 @@ pub fn write_pptx(parts: &PptxParts<'_>) -> Result<Vec<u8>, WriteFault> {
         ),
     )?;
     package.relations("ppt/presentation.xml", &relations)?;
-    package.finish("ppt/presentation.xml", facts)
+    let bytes = package.finish("ppt/presentation.xml", facts)?;
+    let pictures_left_out = body.pictures.len() - drawn.len();
+    Ok(WrittenDocument { bytes, slides: plans.len(), pictures_left_out, texts_cut: 0 })
 }
 
 impl DocumentBody {

@@ -89,8 +89,8 @@ pub enum TemplateFault {
 impl From<WriteFault> for TemplateFault {
     fn from(fault: WriteFault) -> Self {
         match fault {
-            WriteFault::TooLarge | WriteFault::TooMany => Self::TooLarge,
             WriteFault::Incomplete => Self::Broken,
+            _ => Self::TooLarge,
         }
     }
 }

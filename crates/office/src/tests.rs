@@ -5,13 +5,15 @@ use std::{
     io::{Cursor, Read, Write},
 };
 
+use lapidary_note::steps_of;
 use proptest::prelude::*;
 use zip::{ZipArchive, ZipWriter, write::SimpleFileOptions};
 
 use crate::{
-    BlockContent, BodyPicture, CellValue, DocumentBody, DocumentFacts, DocxParts, EmbeddedPart, FilledDocument,
-    MarkdownFault, MarkdownResult, OfficeFormat, PictureFormat, PptxParts, SheetTable, TemplateFault, TemplateFilling,
-    WantedEmbed, XlsxParts, csv_table, fill_template, markdown,
+    BlockContent, BodyBlock, BodyPicture, BodyTable, CellValue, DocumentBody, DocumentFacts, DocxParts, EmbeddedPart,
+    FilledDocument, InlineRun, MarkdownFault, MarkdownResult, OfficeFormat, PictureFormat, PptxParts, SheetTable,
+    TemplateFault, TemplateFilling, WantedEmbed, WriteFault, XlsxParts, csv_table, fill_template, markdown,
+    sheet_names,
     template::{attribute_for_tests as attribute, tokens_for_tests as tokens},
     write_docx, write_pptx, write_xlsx,
 };
@@ -55,15 +57,15 @@ fn facts() -> DocumentFacts {
 }
 
 fn docx(text: &str) -> Vec<u8> {
-    write_docx(&DocxParts { body: &body(text), facts: &facts(), most_bytes: MOST }).unwrap()
+    write_docx(&DocxParts { body: &body(text), facts: &facts(), most_bytes: MOST }).unwrap().bytes
 }
 
 fn pptx(text: &str) -> Vec<u8> {
-    write_pptx(&PptxParts { body: &body(text), facts: &facts(), most_bytes: MOST }).unwrap()
+    write_pptx(&PptxParts { body: &body(text), facts: &facts(), most_bytes: MOST }).unwrap().bytes
 }
 
 fn xlsx(tables: &[SheetTable]) -> Vec<u8> {
-    write_xlsx(&XlsxParts { tables, facts: &facts(), most_bytes: MOST }).unwrap()
+    write_xlsx(&XlsxParts { tables, facts: &facts(), most_bytes: MOST }).unwrap().bytes
 }
 
 fn parts(bytes: &[u8]) -> BTreeMap<String, Vec<u8>> {
@@ -649,4 +651,142 @@ fn values_that_came_from_elsewhere_are_checked() {
     let mut lost = letter();
     lost.body.footnotes.clear();
     assert_eq!(TemplateFilling::from_bytes(&lost.to_bytes()), None);
+}
+
+/// A table whose first row has this many cells and all others one.
+fn ragged(columns: usize, rows: usize) -> DocumentBody {
+    let cell = || vec![InlineRun::text("x")];
+    let head = (0..columns).map(|_| cell()).collect();
+    let rows = std::iter::once(head).chain((0..rows).map(|_| vec![cell()])).collect();
+    let table = BlockContent::Table(BodyTable { sides: Vec::new(), rows });
+    DocumentBody { blocks: vec![BodyBlock::plain(table)], ..DocumentBody::default() }
+}
+
+#[test]
+fn a_few_long_rows_and_many_short_ones_are_refused_before_they_are_filled_up() {
+    let facts = facts();
+    let docx = |body: &DocumentBody| write_docx(&DocxParts { body, facts: &facts, most_bytes: MOST });
+    let pptx = |body: &DocumentBody| write_pptx(&PptxParts { body, facts: &facts, most_bytes: MOST });
+    let wide = ragged(10_000, 10_000);
+    assert_eq!(docx(&wide), Err(WriteFault::TooManyColumns { most: 63 }));
+    assert_eq!(pptx(&wide), Err(WriteFault::TooManyColumns { most: 75 }));
+    let long = ragged(63, 1_000_000);
+    let (made, steps) = steps_of(|| docx(&long));
+    assert_eq!(made, Err(WriteFault::TooLong { most: 64 << 20 }));
+    assert!((100_000..100_000_000).contains(&steps), "{steps}");
+    assert_eq!(pptx(&long), Err(WriteFault::TooMany { most: 1_000 }));
+    assert!(long.slide_titles().len() <= 1_001, "those that are refused anyway are not made");
+    assert_whole(&docx(&ragged(63, 20)).unwrap().bytes);
+}
+
+#[test]
+fn what_many_blocks_and_runs_share_is_kept_once() {
+    let size = |text: &str| serde_json::to_vec(&body(text)).unwrap().len();
+    let callout = format!("> [!{}]\n{}", "x".repeat(100_000), ">\n> x\n".repeat(4_000));
+    assert!(size(&callout) < 2 << 20, "{}", size(&callout));
+    let read = body("> [!TIP|left] T\n> x\n");
+    assert_eq!(read.blocks[1].callout.as_deref(), Some("tip"));
+    let link = format!("[{}](https://example.com/{})", "a*b*".repeat(4_000), "x".repeat(1_900));
+    assert!(size(&link) < 2 << 20, "{}", size(&link));
+    let document = docx(&link);
+    assert_whole(&document);
+    let relations = part(&document, "word/_rels/document.xml.rels");
+    assert_eq!(relations.matches("https://example.com/xxx").count(), 1);
+    assert!(part(&document, "word/document.xml").contains("<w:hyperlink r:id="));
+}
+
+#[test]
+fn a_footnote_in_a_footnote_leaves_the_document_before_it() {
+    for text in [
+        "# A\n\ntext[^1]\n\n[^1]: > [^2]: x\n",
+        "# A\n\ntext[^1]\n\n[^1]: one\n\n    - [^2]: x\n\n      > [^3]: y\n\nend\n",
+    ] {
+        let document = docx(text);
+        assert_whole(&document);
+        let main = part(&document, "word/document.xml");
+        assert!(main.contains(">A<") && main.contains(">text<"), "{main}");
+        assert_eq!(main.contains(">end<"), text.contains("end"), "{main}");
+        assert!(part(&document, "word/footnotes.xml").contains(">x<"), "{text}");
+    }
+}
+
+#[test]
+fn a_document_is_measured_as_it_is_packed() {
+    let write = |table: SheetTable, most_bytes| {
+        write_xlsx(&XlsxParts { tables: &[table], facts: &facts(), most_bytes }).map(|made| made.bytes.len())
+    };
+    let rows = |columns: usize, rows: usize| SheetTable {
+        name: "a".to_owned(),
+        columns: vec!["a".to_owned(); columns],
+        rows: vec![vec![CellValue::text("a text"); columns]; rows],
+    };
+    // More than 16 MB of XML.
+    let packed = write(rows(20, 20_000), 16 << 20).unwrap();
+    assert!(packed < 4 << 20, "{packed}");
+    assert_eq!(write(rows(20, 20_000), packed), Ok(packed));
+    assert_eq!(write(rows(20, 20_000), packed - 1), Err(WriteFault::TooLarge));
+    assert_eq!(write(rows(16_385, 1), MOST), Err(WriteFault::TooManyColumns { most: 16_384 }));
+    assert_eq!(write(rows(100, 20_000), MOST), Err(WriteFault::TooLong { most: 64 << 20 }));
+}
+
+#[test]
+fn what_a_format_cannot_show_is_counted() {
+    let facts = facts();
+    let note = "# A ![[a.png]]\n\nwords[^1] ^[in ![[a.png]]]\n\n[^1]: foot ![[a.png]]\n\n| a |\n|---|\n| ![[a.png]] |\n\nnote: say ![[a.png]]\n";
+    let body = body(note);
+    assert_eq!(body.pictures.len(), 5);
+    let pictures = |bytes: &[u8], folder: &str| parts(bytes).keys().filter(|name| name.starts_with(folder)).count();
+    let made = write_docx(&DocxParts { body: &body, facts: &facts, most_bytes: MOST }).unwrap();
+    assert_whole(&made.bytes);
+    assert_eq!((made.pictures_left_out, pictures(&made.bytes, "word/media/")), (2, 3));
+    let made = write_pptx(&PptxParts { body: &body, facts: &facts, most_bytes: MOST }).unwrap();
+    assert_whole(&made.bytes);
+    // That of the title is on its slide; a cell, a footnote and the notes of the speaker show none.
+    assert_eq!((made.pictures_left_out, pictures(&made.bytes, "ppt/media/")), (4, 1));
+    assert!(part(&made.bytes, "ppt/slides/slide1.xml").contains("<p:pic>"));
+    let long = CellValue::text("x".repeat(32_768));
+    let table =
+        SheetTable { name: String::new(), columns: vec!["a".to_owned()], rows: vec![vec![long.clone()], vec![long]] };
+    let made = write_xlsx(&XlsxParts { tables: &[table], facts: &facts, most_bytes: MOST }).unwrap();
+    assert_eq!(made.texts_cut, 2);
+}
+
+#[test]
+fn a_picture_of_any_size_is_drawn_within_the_page() {
+    for size in ["1000x4000000000", "4000000000", "4000000000x1", "4294967295x4294967295", "1x4294967295"] {
+        let text = format!("![[a.png|{size}]]\n");
+        for (bytes, part_name, mark) in
+            [(docx(&text), "word/document.xml", "wp:extent"), (pptx(&text), "ppt/slides/slide1.xml", "a:ext")]
+        {
+            assert_whole(&bytes);
+            let xml = part(&bytes, part_name);
+            let sides = |name: &str| -> Vec<u64> {
+                let found =
+                    tokens(&xml).into_iter().filter(|token| token.is_start(mark.split(':').next_back().unwrap()));
+                found.filter_map(|token| attribute(&xml, &token, name)?.parse().ok()).collect()
+            };
+            for side in sides("cx").into_iter().chain(sides("cy")) {
+                assert!((1..=11_000_000).contains(&side), "{size}: {side}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_name_that_is_cut_does_not_end_with_an_apostrophe() {
+    let table = |name: &str| SheetTable { name: name.to_owned(), ..SheetTable::default() };
+    let names = sheet_names(&[
+        table("123456789012345678901234567890' more"),
+        table("123456789012345678901234567890'"),
+        table("' a '"),
+        table("''"),
+    ]);
+    assert_eq!(names, ["123456789012345678901234567890", "12345678901234567890123456789 2", "a", "Sheet"]);
+}
+
+#[test]
+fn formulas_in_a_deep_place_are_counted_one_by_one() {
+    let text = |formulas: usize| format!("{}{}\n", ">".repeat(2_000), " $$x$$".repeat(formulas));
+    let steps = |formulas: usize| steps_of(|| body(&text(formulas))).1;
+    assert!(steps(400) > steps(200) + 200 * 2_000, "{} {}", steps(400), steps(200));
 }

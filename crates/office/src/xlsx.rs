@@ -3,13 +3,13 @@
 
 use std::collections::{HashMap, HashSet};
 
-use lapidary_note::count_steps;
+use lapidary_note::{HeldMemory, count_steps};
 use unicode_width::UnicodeWidthStr;
 
 use crate::{
     DocumentFacts,
     cells::{CellValue, SheetTable},
-    package::{OFFICE_RELATION, Package, Relations, WriteFault},
+    package::{OFFICE_RELATION, Package, Relations, WriteFault, WrittenDocument, is_too_long},
     xml::{DECLARATION, escaped},
 };
 
@@ -42,13 +42,13 @@ mod formats {
     pub(super) const QUOTED: u8 = 5;
 }
 
-pub fn write_xlsx(parts: &XlsxParts<'_>) -> Result<Vec<u8>, WriteFault> {
+pub fn write_xlsx(parts: &XlsxParts<'_>) -> Result<WrittenDocument, WriteFault> {
     let XlsxParts { tables, facts, most_bytes } = parts;
     if tables.is_empty() {
         return Err(WriteFault::Incomplete);
     }
     if tables.len() > MOST_SHEETS {
-        return Err(WriteFault::TooMany);
+        return Err(WriteFault::TooMany { most: MOST_SHEETS });
     }
     let (mut package, mut relations, mut texts) =
         (Package::new(*most_bytes), Relations::default(), SharedTexts::default());
@@ -56,8 +56,11 @@ pub fn write_xlsx(parts: &XlsxParts<'_>) -> Result<Vec<u8>, WriteFault> {
     for ((number, table), name) in tables.iter().enumerate().zip(sheet_names(tables)) {
         // A row may have more values than there are names.
         let (rows, columns) = (table.rows.len(), width(table));
-        if rows > MOST_ROWS || columns > MOST_COLUMNS {
-            return Err(WriteFault::TooLarge);
+        if rows > MOST_ROWS {
+            return Err(WriteFault::TooManyRows { most: MOST_ROWS });
+        }
+        if columns > MOST_COLUMNS {
+            return Err(WriteFault::TooManyColumns { most: MOST_COLUMNS });
         }
         let part = format!("worksheets/sheet{}.xml", number + 1);
         package.part(&format!("xl/{part}"), SHEET, sheet(table, number == 0, &mut texts))?;
@@ -87,7 +90,8 @@ pub fn write_xlsx(parts: &XlsxParts<'_>) -> Result<Vec<u8>, WriteFault> {
         ),
     )?;
     package.relations("xl/workbook.xml", &relations)?;
-    package.finish("xl/workbook.xml", facts)
+    let bytes = package.finish("xl/workbook.xml", facts)?;
+    Ok(WrittenDocument { bytes, texts_cut: texts.cut, ..WrittenDocument::default() })
 }
 
 fn width(table: &SheetTable) -> usize {
@@ -102,20 +106,22 @@ pub fn sheet_names(tables: &[SheetTable]) -> Vec<String> {
 
 /// A name that a sheet may have, and no other sheet has.
 fn sheet_name(wanted: &str, taken: &mut HashSet<String>) -> String {
+    // Excel takes no apostrophe at either end, where the cut may leave one.
+    let is_edge = |letter: char| letter == '\'' || letter == ' ';
     let plain: String = wanted
         .chars()
         .filter(|letter| crate::xml::is_legal(*letter) && !letter.is_control())
         .map(|letter| if matches!(letter, '[' | ']' | ':' | '*' | '?' | '/' | '\\') { ' ' } else { letter })
         .collect();
     let plain = plain.split_whitespace().collect::<Vec<_>>().join(" ");
-    let plain = plain.trim_matches('\'');
+    let plain = plain.trim_matches(is_edge);
     // Excel keeps this one for itself.
     let plain = if plain.is_empty() || plain.eq_ignore_ascii_case("history") { "Sheet" } else { plain };
     (1..)
         .map(|number| {
             let behind = if number == 1 { String::new() } else { format!(" {number}") };
             // The number has to fit as well, so the name gives way.
-            format!("{}{behind}", cut(plain, LONGEST_NAME - behind.len()).trim_end())
+            format!("{}{behind}", cut(plain, LONGEST_NAME - behind.len()).trim_end_matches(is_edge))
         })
         // Excel compares the names of sheets without case.
         .find(|name| taken.insert(name.to_lowercase()))
@@ -159,8 +165,13 @@ fn sheet(table: &SheetTable, is_first: bool, texts: &mut SharedTexts) -> String 
         }
         xml += "</row>";
     }
+    let mut held = HeldMemory::default();
     for (number, row) in (2..).zip(&table.rows) {
-        count_steps(64);
+        if is_too_long(&xml) || is_too_long(&texts.xml) {
+            return xml;
+        }
+        count_steps(64 + 16 * row.len());
+        held.grow_to(xml.capacity());
         xml += &format!("<row r=\"{number}\">");
         for (column, value) in row.iter().enumerate() {
             let place = format!("{}{number}", column_name(column));
@@ -206,19 +217,27 @@ struct SharedTexts {
     numbers: HashMap<String, usize>,
     xml: String,
     uses: usize,
+    /// How many uses are of a text that is longer than a cell takes.
+    cut: usize,
+    held: HeldMemory,
 }
 
 impl SharedTexts {
     fn number(&mut self, text: &str) -> usize {
         self.uses += 1;
         // With a longer text, Excel reports the workbook as damaged.
-        let text = cut(text, LONGEST_TEXT);
+        let whole = text;
+        let text = cut(whole, LONGEST_TEXT);
+        self.cut += usize::from(text.len() < whole.len());
+        count_steps(text.len() / 16);
         if let Some(number) = self.numbers.get(text) {
             return *number;
         }
         let number = self.numbers.len();
         self.numbers.insert(text.to_owned(), number);
         self.xml.push_str(&format!("<si><t xml:space=\"preserve\">{}</t></si>", escaped(&kept_escapes(text))));
+        // Each text is also a key, in a table that has room for more.
+        self.held.add(2 * text.len() as u64 + 128);
         number
     }
 

@@ -14,17 +14,62 @@ use crate::{
     querying::{PageRequest, QueryFormat, ReadQuery, inline_text},
 };
 
-/// What all results of one note may take.
-const ROOM: usize = 24_000;
-const MOST_ROWS: usize = 200;
-/// More are not looked at.
-const MOST_QUERIES: usize = 100;
+/// How much of the results of one note is shown.
+#[derive(Clone, Copy, Debug)]
+pub struct RenderLimits {
+    /// What all results may take.
+    pub room: usize,
+    /// Of one result.
+    pub rows: usize,
+    /// More are not looked at.
+    pub queries: usize,
+}
+
+impl RenderLimits {
+    /// For a note that a model reads.
+    pub const ANSWER: Self = Self { room: 24_000, rows: 200, queries: 100 };
+}
 
 /// The text of a note with results in it.
 pub struct RenderedNote {
     pub text: String,
-    /// What a reader has to know, if any result is in it.
-    pub notice: Option<String>,
+    pub count: RenderedCount,
+}
+
+/// What is in the place of queries, and what is not.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RenderedCount {
+    pub shown: usize,
+    /// Results that end in the middle.
+    pub cut: usize,
+    /// Queries that were not looked at.
+    pub left: usize,
+    /// Rows behind the last one that a result has.
+    pub more_rows: usize,
+}
+
+impl RenderedCount {
+    pub fn add(&mut self, other: &Self) {
+        self.shown += other.shown;
+        self.cut += other.cut;
+        self.left += other.left;
+        self.more_rows += other.more_rows;
+    }
+
+    /// What a reader of the note has to know, if any result is in it.
+    pub fn notice(&self) -> Option<String> {
+        let Self { shown, cut, left, .. } = self;
+        let queries = match shown {
+            0 => return None,
+            1 => "One query is".to_owned(),
+            _ => format!("{shown} queries are"),
+        };
+        let mut notice = format!("{queries} shown as results; to edit the note, read it without `renderQueries`.");
+        if cut + left > 0 {
+            notice += &format!(" {} of {} are cut for length.", cut + left, shown + left);
+        }
+        Some(notice)
+    }
 }
 
 /// A query in a note.
@@ -53,31 +98,35 @@ pub fn render_queries(
     view: &View,
     path: &VaultPath,
     note: &Note<'_>,
+    limits: RenderLimits,
 ) -> Result<RenderedNote, Reason> {
     let mut places = query_places(note, &view.dataview_settings());
     let all = places.len();
     // Each may look at the whole vault.
-    places.truncate(MOST_QUERIES);
+    places.truncate(limits.queries);
+    let mut count = RenderedCount { shown: places.len(), left: all - places.len(), ..RenderedCount::default() };
     if places.is_empty() {
-        return Ok(RenderedNote { text: note.text.to_owned(), notice: None });
+        return Ok(RenderedNote { text: note.text.to_owned(), count });
     }
     let go_on = || context.cancel.check().is_ok();
     // Once for all queries of the note.
     let rows = view.query_rows(&go_on).map_err(|error| Reason::from_index(&error, context.cancel))?;
     let filling = QueryFilling { context, view, path, rows: &rows };
-    let (mut text, mut at, mut room, mut cut) = (String::with_capacity(note.text.len()), 0, ROOM, 0_usize);
+    let (mut text, mut at, mut room) = (String::with_capacity(note.text.len()), 0, limits.room);
     for place in &places {
         context.check()?;
-        let result = filling.result(&place.kind, room)?;
+        let (result, more_rows) = filling.result(&place.kind, room, limits.rows)?;
+        count.more_rows += more_rows;
         let result = match result.char_indices().nth(room) {
             Some((end, _)) if room > 0 => {
-                cut += 1;
+                count.cut += 1;
                 // Whole lines: half a row of a table would not be one.
                 let end = result[..end].rfind('\n').map_or(0, |end| end + 1);
-                Cow::Owned(format!("{}…", &result[..end]))
+                // Behind a blank line: it is not one more row.
+                Cow::Owned(format!("{}\n…", &result[..end]))
             }
             Some(_) => {
-                cut += 1;
+                count.cut += 1;
                 Cow::Borrowed("…")
             }
             None => result,
@@ -88,13 +137,7 @@ pub fn render_queries(
         at = place.span.end;
     }
     text += &note.text[at..];
-    context.budget.answer(text.len())?;
-    let shown = if places.len() == 1 { "One query is".to_owned() } else { format!("{} queries are", places.len()) };
-    let mut notice = format!("{shown} shown as results; to edit the note, read it without `renderQueries`.");
-    if cut > 0 || all > places.len() {
-        notice += &format!(" {} of {all} are cut for length.", cut + all - places.len());
-    }
-    Ok(RenderedNote { text, notice: Some(notice) })
+    Ok(RenderedNote { text, count })
 }
 
 /// In the order of the text, none within another.
@@ -186,6 +229,21 @@ fn prefixed(result: &str, prefix: &str) -> String {
     result.replace('\n', &format!("\n{further}"))
 }
 
+/// A result in which what follows a table, such as its sums, is behind a blank line: else it would be one more row.
+fn apart(result: &str) -> String {
+    let mut text = String::with_capacity(result.len());
+    let mut was_row = false;
+    for line in result.split_inclusive('\n') {
+        let is_row = line.starts_with('|');
+        if was_row && !is_row && !line.trim().is_empty() {
+            text.push('\n');
+        }
+        text.push_str(line);
+        was_row = is_row;
+    }
+    text
+}
+
 struct QueryFilling<'f, 'c> {
     context: &'f Context<'c>,
     view: &'f View,
@@ -194,13 +252,15 @@ struct QueryFilling<'f, 'c> {
 }
 
 impl QueryFilling<'_, '_> {
-    /// The result, or why there is none. Only what ends the whole call is an error.
-    fn result(&self, kind: &PlaceKind, room: usize) -> Result<Cow<'static, str>, Reason> {
+    /// The result and how many rows it does not have, or why there is none. Only what ends the whole call is an error.
+    fn result(&self, kind: &PlaceKind, room: usize, rows: usize) -> Result<(Cow<'static, str>, usize), Reason> {
         let query = match kind {
-            PlaceKind::Script(what) => return Ok(Cow::Owned(format!("({what} is JavaScript, which is not run here)"))),
+            PlaceKind::Script(what) => {
+                return Ok((Cow::Owned(format!("({what} is JavaScript, which is not run here)")), 0));
+            }
             PlaceKind::Inline(expression) => {
                 let made = inline_text(self.rows, self.context, self.view, self.path, expression);
-                return self.or_why(made.map(Cow::Owned));
+                return self.or_why(made.map(|text| (Cow::Owned(text), 0)));
             }
             PlaceKind::Dql(text) => ReadQuery::dql(text),
             PlaceKind::Base(yaml) => ReadQuery::base(yaml, None, None),
@@ -213,23 +273,24 @@ impl QueryFilling<'_, '_> {
             }
         };
         let made = query.and_then(|query| {
-            let result = query.run_over(self.rows, self.context, self.view, Some(self.path), Some(0..MOST_ROWS))?;
+            let result = query.run_over(self.rows, self.context, self.view, Some(self.path), Some(0..rows))?;
             let request =
-                PageRequest { offset: 0, limit: MOST_ROWS, room: room.max(1), format: QueryFormat::Md, without: &[] };
+                PageRequest { offset: 0, limit: rows, room: room.max(1), format: QueryFormat::Md, without: &[] };
             let page = result.page(&request);
             let rest = page.total.saturating_sub(page.shown);
-            let rest = if rest > 0 { format!("… {}\n", counted(rest, "more row")) } else { String::new() };
-            Ok(Cow::Owned(format!("{}{rest}", page.text)))
+            // Behind a blank line: it is not one more row.
+            let more = if rest > 0 { format!("\n… {}\n", counted(rest, "more row")) } else { String::new() };
+            Ok((Cow::Owned(format!("{}{more}", apart(&page.text))), rest))
         });
         self.or_why(made)
     }
 
-    fn or_why(&self, made: Result<Cow<'static, str>, Reason>) -> Result<Cow<'static, str>, Reason> {
+    fn or_why(&self, made: Result<(Cow<'static, str>, usize), Reason>) -> Result<(Cow<'static, str>, usize), Reason> {
         match made {
             Err(reason) => {
                 // A caller that no longer waits gets no note either.
                 self.context.check()?;
-                Ok(Cow::Owned(format!("({})", reason)))
+                Ok((Cow::Owned(format!("({reason})")), 0))
             }
             made => made,
         }
@@ -266,6 +327,15 @@ mod tests {
                 "embedded B.base Some(\"Open\")",
             ]
         );
+    }
+
+    #[test]
+    fn what_follows_a_table_is_not_a_row_of_it() {
+        assert_eq!(
+            apart("| a |\n| --- |\n| 1 |\nSum: 1\nMin: 1\n\n| b |\n"),
+            "| a |\n| --- |\n| 1 |\n\nSum: 1\nMin: 1\n\n| b |\n"
+        );
+        assert_eq!(apart("- a\nb\n"), "- a\nb\n");
     }
 
     #[test]

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use lapidary_note::count_steps;
+use lapidary_note::{HeldMemory, count_steps};
 
 use crate::{
     body::{
         BlockContent, BodyBlock, BodyPicture, BodyTable, ColumnSide, DocumentBody, InlineRun, ListPlace, RunContent,
         RunStyle, plain_text,
     },
-    package::Relations,
+    package::{Relations, is_too_long},
     xml::{DECLARATION, escaped},
 };
 
@@ -81,12 +81,16 @@ impl<'d> BodyWriter<'d> {
         Self { has_footnote_part: false, ..self }
     }
 
-    /// All blocks. `plain` are the properties of a paragraph that is nothing special.
+    /// All blocks, or as many as are too long in any case. `plain` are the properties of a paragraph that is nothing special.
     pub(crate) fn blocks(&mut self, plain: &str) -> String {
         let body = self.body;
-        let mut xml = String::new();
+        let (mut xml, mut held) = (String::new(), HeldMemory::default());
         for (number, block) in body.blocks.iter().enumerate() {
+            if is_too_long(&xml) {
+                return xml;
+            }
             count_steps(64);
+            held.grow_to(xml.capacity());
             let next = body.blocks.get(number + 1);
             // Two callouts of one type that follow each other are two boxes.
             let is_other = |next: &BodyBlock| {
@@ -268,7 +272,9 @@ impl<'d> BodyWriter<'d> {
             let link = &runs[at].link;
             // All runs of one link are one link.
             let end = at + runs[at..].iter().take_while(|run| run.link == *link).count();
-            let id = link.as_ref().map(|address| self.relations.address(address));
+            count_steps(end - at);
+            let address = link.and_then(|link| self.body.links.get(link));
+            let id = address.map(|address| self.relations.address(address));
             if let Some(id) = &id {
                 xml.push_str(&format!("<w:hyperlink r:id=\"{id}\">"));
             }
@@ -382,7 +388,7 @@ impl<'d> BodyWriter<'d> {
     }
 
     fn table(&mut self, xml: &mut String, table: &BodyTable) {
-        let columns = table.rows.iter().map(Vec::len).max().unwrap_or(0);
+        let columns = table.width();
         // A table without columns makes the document invalid.
         if columns == 0 {
             return;
@@ -404,7 +410,14 @@ impl<'d> BodyWriter<'d> {
         ));
         widths.iter().for_each(|width| xml.push_str(&format!("<w:gridCol w:w=\"{width}\"/>")));
         xml.push_str("</w:tblGrid>");
+        let mut held = HeldMemory::default();
         for (number, row) in table.rows.iter().enumerate() {
+            // Short rows are filled up, so there may be far more cells than the note has.
+            if is_too_long(xml) {
+                return;
+            }
+            count_steps(16 * columns);
+            held.grow_to(xml.capacity());
             let is_head = number == 0;
             xml.push_str("<w:tr>");
             // Repeated on every page.
@@ -475,6 +488,7 @@ impl<'d> BodyWriter<'d> {
              </w:footnote>"
         );
         for (number, runs) in (1..).zip(&body.footnotes) {
+            count_steps(64);
             // A footnote has no footnotes, and no pictures in the programs that show it.
             let plain: Vec<InlineRun> = runs
                 .iter()
@@ -500,6 +514,10 @@ fn style(id: Option<&str>) -> String {
 fn push_text(xml: &mut String, text: &str) {
     let mut is_first = true;
     for line in text.split('\n') {
+        if is_too_long(xml) {
+            return;
+        }
+        count_steps(line.len());
         if !is_first {
             xml.push_str("<w:br/>");
         }
@@ -522,9 +540,13 @@ pub(super) fn picture_name(number: usize, picture: &BodyPicture) -> String {
 /// The size of a picture in a document: as in the note, and never larger than the page.
 pub(crate) fn drawn_size(picture: &BodyPicture, widest: u64, highest: u64) -> (u64, u64) {
     let (width, height) = (u64::from(picture.width.max(1)) * PIXEL, u64::from(picture.height.max(1)) * PIXEL);
-    // Both by the same share. The products stay far below 2^64.
-    let (width, height) = if width > widest { (widest, (height * widest / width).max(1)) } else { (width, height) };
-    if height > highest { ((width * highest / height).max(1), highest) } else { (width, height) }
+    // A note may want any size, and the product of two needs more than 64 bits.
+    let share = |side: u64, part: u64, whole: u64| {
+        u64::try_from(u128::from(side) * u128::from(part) / u128::from(whole)).unwrap_or(u64::MAX).max(1)
+    };
+    // Both by the same share.
+    let (width, height) = if width > widest { (widest, share(height, widest, width)) } else { (width, height) };
+    if height > highest { (share(width, highest, height), highest) } else { (width, height) }
 }
 
 /// The widths of the columns, by the words in them.

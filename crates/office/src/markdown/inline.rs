@@ -1,6 +1,6 @@
 //! Runs of text: their styles, highlights, and the first line of a callout.
 
-use crate::body::{InlineRun, RunContent, RunStyle};
+use crate::body::{InlineRun, LONGEST_CALLOUT, RunContent, RunStyle};
 
 use super::html::HtmlStyle;
 
@@ -11,8 +11,8 @@ pub(super) struct InlineState {
     pub(super) bold: usize,
     pub(super) italic: usize,
     pub(super) strike: usize,
-    /// The addresses of the links that are open, if they lead anywhere outside.
-    pub(super) links: Vec<Option<String>>,
+    /// The links that are open, by their numbers in the body if they lead anywhere outside.
+    pub(super) links: Vec<Option<usize>>,
     /// What tags of HTML have switched on; it ends with the block.
     html: RunStyle,
 }
@@ -34,7 +34,7 @@ impl InlineState {
     }
 
     pub(super) fn push(&mut self, content: RunContent, style: RunStyle) {
-        let link = self.links.last().cloned().flatten();
+        let link = self.links.last().copied().flatten();
         // Pieces of one style become one run.
         if let (RunContent::Text(text), Some(InlineRun { content: RunContent::Text(before), style: same, link: also })) =
             (&content, self.runs.last_mut())
@@ -104,7 +104,7 @@ pub(super) fn highlighted(runs: Vec<InlineRun>) -> Vec<InlineRun> {
             let (piece, behind) = found.map_or((rest, None), |at| (&rest[..at], Some(&rest[at + 2..])));
             if !piece.is_empty() {
                 let style = RunStyle { highlight: style.highlight || is_on, ..style };
-                made.push(InlineRun { content: RunContent::Text(piece.to_owned()), style, link: link.clone() });
+                made.push(InlineRun { content: RunContent::Text(piece.to_owned()), style, link });
             }
             let Some(behind) = behind else { break };
             (is_on, left, rest) = (!is_on, left - 1, behind);
@@ -138,7 +138,7 @@ pub(super) fn trimmed(mut runs: Vec<InlineRun>) -> Vec<InlineRun> {
     runs
 }
 
-/// The type of a callout, its title, and what follows in the same paragraph.
+/// The type of a callout, as far as blocks keep it, its title, and what follows in the same paragraph.
 pub(super) fn callout(runs: &[InlineRun]) -> Option<(String, Vec<InlineRun>, Vec<InlineRun>)> {
     let RunContent::Text(text) = &runs.first()?.content else { return None };
     let inner = text.strip_prefix("[!")?;
@@ -159,7 +159,7 @@ pub(super) fn callout(runs: &[InlineRun]) -> Option<(String, Vec<InlineRun>, Vec
     if title.is_empty() {
         title.push(InlineRun::text(capitalised(&kind)));
     }
-    Some((kind, title, trimmed(runs[end..].to_vec())))
+    Some((kind.chars().take(LONGEST_CALLOUT).collect(), title, trimmed(runs[end..].to_vec())))
 }
 
 /// As the app names a callout without a title.

@@ -1,5 +1,7 @@
 //! Slides as XML.
 
+use lapidary_note::count_steps;
+
 use crate::{
     body::{BlockContent, BodyBlock, BodyTable, ColumnSide, DocumentBody, InlineRun, RunContent, RunStyle, plain_text},
     docx::drawn_size,
@@ -83,14 +85,7 @@ impl ParagraphWriter<'_, '_> {
             }
             BlockContent::Formula(text) => self.runs(&[InlineRun::text(text.as_str())], all, size),
             // What has no place on a slide of a template.
-            BlockContent::Table(table) => {
-                let lines: Vec<String> = table
-                    .rows
-                    .iter()
-                    .map(|row| row.iter().map(|cell| plain_text(cell)).collect::<Vec<_>>().join(" | "))
-                    .collect();
-                self.runs(&[InlineRun::text(lines.join("\n"))], all, size)
-            }
+            BlockContent::Table(table) => self.runs(&[InlineRun::text(table.as_lines())], all, size),
             _ => self.runs(block.runs(), all, size),
         };
         format!("<a:p>{properties}{inner}</a:p>")
@@ -105,6 +100,7 @@ impl ParagraphWriter<'_, '_> {
     fn runs(&mut self, runs: &[InlineRun], all: RunStyle, size: Option<i64>) -> String {
         let mut xml = String::new();
         for run in runs {
+            count_steps(64);
             match &run.content {
                 RunContent::Text(text) => {
                     // A line end in the text of a run is only a blank.
@@ -153,7 +149,7 @@ impl ParagraphWriter<'_, '_> {
         if style.code {
             inner += "<a:latin typeface=\"Courier New\"/><a:cs typeface=\"Courier New\"/>";
         }
-        if let Some(address) = &run.link {
+        if let Some(address) = run.link.and_then(|link| self.body.links.get(link)) {
             inner += &format!("<a:hlinkClick r:id=\"{}\"/>", self.relations.address(address));
         }
         format!("<a:rPr{attributes}>{inner}</a:rPr>")
@@ -226,7 +222,7 @@ fn fitting_scale(lines: &[BodyBlock], width: f64) -> Scale {
 }
 
 fn drawn_table(writer: &mut ParagraphWriter<'_, '_>, table: &BodyTable) -> String {
-    let columns = table.rows.iter().map(Vec::len).max().unwrap_or(0);
+    let columns = table.width();
     if columns == 0 {
         return String::new();
     }
@@ -240,6 +236,7 @@ fn drawn_table(writer: &mut ParagraphWriter<'_, '_>, table: &BodyTable) -> Strin
     (0..columns).for_each(|_| grid += &format!("<a:gridCol w=\"{}\"/>", width / count));
     let mut lines = String::new();
     for (number, row) in table.rows.iter().enumerate() {
+        count_steps(64 * columns);
         lines += &format!("<a:tr h=\"{row_height}\">");
         for column in 0..columns {
             let all = RunStyle { bold: number == 0, ..RunStyle::default() };

@@ -1,8 +1,11 @@
 //! Which blocks of a note are on which slide.
 
+use lapidary_note::count_steps;
 use unicode_width::UnicodeWidthStr;
 
 use crate::body::{BlockContent, BodyBlock, BodyTable, DocumentBody, InlineRun, RunContent, RunStyle, plain_text};
+
+use super::MOST_SLIDES;
 
 /// A slide before it is drawn.
 #[derive(Clone, Debug, Default)]
@@ -66,7 +69,10 @@ pub(crate) fn slides(body: &DocumentBody) -> Vec<SlidePlan> {
                     gathered.finish(&mut plans);
                 }
                 if gathered.is_fresh() {
-                    gathered.title.clone_from(runs);
+                    // The place of a title shows no picture, but the slide does.
+                    let (pictures, words) = runs.iter().cloned().partition(|run| run.picture().is_some());
+                    gathered.title = words;
+                    gathered.blocks.extend(in_blocks(pictures));
                 } else {
                     gathered.blocks.push(block.clone());
                 }
@@ -115,6 +121,11 @@ fn footnotes(body: &DocumentBody, plan: &SlidePlan) -> Vec<BodyBlock> {
     numbers.map(line).collect()
 }
 
+/// Pictures as a block, if there are any.
+fn in_blocks(pictures: Vec<InlineRun>) -> Option<BodyBlock> {
+    (!pictures.is_empty()).then(|| BodyBlock::plain(BlockContent::Paragraph(pictures)))
+}
+
 /// `note:` at the start of a paragraph, as presentations in Markdown have it: what follows is for the speaker.
 fn is_notes_mark(runs: &[InlineRun]) -> bool {
     let Some(RunContent::Text(first)) = runs.first().map(|run| &run.content) else { return false };
@@ -149,6 +160,10 @@ impl GatheredSlide {
 
     /// One slide, or several if there is too much for one.
     fn finish(&mut self, plans: &mut Vec<SlidePlan>) {
+        // Refused in any case.
+        if plans.len() > MOST_SLIDES {
+            return;
+        }
         let Self { title, blocks, notes, .. } = std::mem::take(self);
         let first = plans.len();
         let mut plan = SlidePlan { title: title.clone(), ..SlidePlan::default() };
@@ -170,6 +185,10 @@ impl GatheredSlide {
                     if !plan.lines.is_empty() || plan.table.is_some() || !plan.pictures.is_empty() {
                         next(&mut plan, &mut height, plans);
                     }
+                    if plans.len() > MOST_SLIDES {
+                        return;
+                    }
+                    count_steps(64 * head.len());
                     // With its head on every slide.
                     let rows = std::iter::once(head.clone()).chain(piece.iter().cloned()).collect();
                     plan.table = Some(BodyTable { sides: table.sides.clone(), rows });

@@ -1,7 +1,7 @@
 //! Office documents that are made of notes, rows and templates, and read back.
 
 use base64::{Engine, prelude::BASE64_STANDARD};
-use lapidary_tools::{Effect, ReasonKind};
+use lapidary_tools::{Effect, Reason, ReasonKind};
 use lapidary_vault::VaultPath;
 use serde_json::{Value, json};
 
@@ -307,4 +307,121 @@ fn an_answer_says_which_sheet_has_which_name() {
     assert!(!text.is_empty());
     let shown = server.call("document_create", json!({ "path": "m.xlsx", "note": "n.md" })).rendered().unwrap();
     assert!(shown.text().concat().contains("- `Plain 2` (for `Plain`): 1 row"), "{}", shown.text().concat());
+}
+
+#[test]
+fn rows_of_which_few_are_long_are_refused_from_every_source() {
+    let csv = format!("{}\n{}", ",".repeat(9_999), "x\n".repeat(10_000));
+    let server = TestServer::new(&[("x.csv", csv.as_str())]);
+    let rows: Vec<Value> = std::iter::once(json!(vec!["a"; 10_000])).chain((0..10_000).map(|_| json!(["x"]))).collect();
+    let objects: Vec<Value> = (0..4_000).map(|name| json!({ name.to_string(): 1 })).collect();
+    let numbers = (0..60).map(|number| number.to_string()).collect::<Vec<_>>().join(", ");
+    let columns = (0..80).map(|number| format!("a AS \"{number}\"")).collect::<Vec<_>>().join(", ");
+    let query = format!("TABLE {columns} FLATTEN [{numbers}] AS a FLATTEN [{numbers}] AS b");
+    let server_of_notes = TestServer::new(&[("a.md", "a\n")]);
+    for (server, source, value) in [
+        (&server, "note", json!("x.csv")),
+        (&server, "rows", json!(rows)),
+        (&server, "rows", json!(objects)),
+        (&server_of_notes, "query", json!(query)),
+    ] {
+        for path in ["a.docx", "a.pptx", "a.xlsx"] {
+            if source == "query" && path == "a.xlsx" {
+                continue;
+            }
+            let refused = server.refused("document_create", json!({ "path": path, source: value }));
+            let (kind, said) = (refused.kind(), refused.to_string());
+            assert_eq!(kind, ReasonKind::InvalidArguments, "{said}");
+            assert!(said.starts_with(&format!("Invalid arguments: `{source}` makes a table of ")), "{path}: {said}");
+        }
+    }
+    // As many as there may be are written.
+    let rows: Vec<Value> = (0..2_000).map(|_| json!(["x", 1, true])).collect();
+    make(&server, json!({ "path": "a.xlsx", "rows": rows }));
+}
+
+#[test]
+fn what_a_document_would_have_too_much_of_is_named() {
+    let server = TestServer::new(&[("a.md", "text\n")]);
+    let wide = format!("|{}\n|{}\n", "a|".repeat(70), "-|".repeat(70));
+    let tables = "| a |\n|---|\n\n".repeat(251);
+    for (path, content, says) in [
+        ("a.pptx", "a\n\n---\n\n".repeat(1_001), "the document would have more than 1000 slides."),
+        ("a.xlsx", tables, "the document would have more than 250 sheets."),
+        ("a.docx", wide, "a table would have more than 63 columns: leave some out, or choose `.xlsx`."),
+        ("a.docx", "x".repeat((16 << 20) + 1), "`content` has, with what it embeds, more than 16777216 bytes."),
+    ] {
+        let refused = server.refused("document_create", json!({ "path": path, "content": content }));
+        assert_eq!(refused.to_string(), format!("Invalid arguments: {says}"));
+    }
+}
+
+#[test]
+fn what_a_document_is_made_of_is_charged() {
+    let content = "*a* ".repeat(30_000);
+    let csv = "1,2,3,4\n".repeat(20_000);
+    let rows: Vec<Value> = (0..20_000).map(|_| json!([1, 2, 3, 4])).collect();
+    let files = [("a.md", "a\n"), ("x.csv", csv.as_str())];
+    let small = TestSetup { memory_bytes: 12 << 20, ..TestSetup::default() }.serve(&files);
+    let large = TestServer::new(&files);
+    for call in [
+        json!({ "path": "a.docx", "content": content }),
+        json!({ "path": "a.pptx", "content": content }),
+        json!({ "path": "a.xlsx", "note": "x.csv" }),
+        json!({ "path": "a.docx", "note": "x.csv" }),
+        json!({ "path": "a.xlsx", "rows": rows }),
+    ] {
+        let refused = small.refused("document_create", call.clone());
+        assert!(matches!(refused, Reason::MemoryExceeded { .. }), "{}: {refused}", call["path"]);
+    }
+    small.done("file_read", json!({ "file": "a.md" }));
+    make(&large, json!({ "path": "a.docx", "content": content }));
+    make(&large, json!({ "path": "a.xlsx", "note": "x.csv" }));
+}
+
+#[test]
+fn results_of_queries_in_a_note_are_whole_and_what_is_missing_is_said() {
+    let numbers = |count: usize| (0..count).map(|number| number.to_string()).collect::<Vec<_>>().join(", ");
+    let query = |first: usize, second: usize| {
+        format!(
+            "```dataview\nTABLE WITHOUT ID a, b, \"a text that is as long as others\" AS t FROM \"a\" FLATTEN [{}] AS a FLATTEN [{}] AS b\n```\n",
+            numbers(first),
+            numbers(second)
+        )
+    };
+    let base = "```base\nviews:\n  - type: table\n    name: A\n    order: [file.name, number]\n    summaries:\n      number: Sum\n```\n";
+    let files = [
+        ("a.md", "---\nnumber: 2\n---\n"),
+        ("Whole.md", &format!("# Whole\n\n{}", query(20, 50))),
+        ("Cut.md", &format!("# Cut\n\n{}", query(150, 140))),
+        ("Embeds.md", "![[Cut]]\n"),
+        ("Base.md", base),
+    ];
+    let server = TestServer::new(&files.map(|(path, text)| (path, text as &str)));
+    let made = make(&server, json!({ "path": "a.xlsx", "note": "Whole" }));
+    assert_eq!((&made["sheets"][0]["rows"], &made["notice"]), (&json!(1_000), &Value::Null));
+    for note in ["Cut", "Embeds"] {
+        let made = make(&server, json!({ "path": format!("{note}.xlsx"), "note": note }));
+        assert_eq!(made["sheets"][0]["rows"], 20_000);
+        assert_eq!(made["notice"], "Rows of query results that are not in it: 1000.");
+    }
+    // The sum below the table is not a row of it.
+    let made = make(&server, json!({ "path": "Base.xlsx", "note": "Base" }));
+    let made_rows = made["sheets"][0]["rows"].as_u64().unwrap();
+    let text = text_of(&server, "Base.xlsx");
+    assert!(made_rows >= 5 && !text.contains("Sum"), "{text}");
+    make(&server, json!({ "path": "Base.docx", "note": "Base" }));
+    assert!(text_of(&server, "Base.docx").contains("Sum: 2"));
+}
+
+#[test]
+fn what_could_not_be_shown_is_named() {
+    let server = stones();
+    let made = make(&server, json!({ "path": "a.docx", "content": "a[^1]\n\n[^1]: ![[dot.png]]\n" }));
+    assert_eq!(made["notice"], "Pictures that have no place where the note has them: 1.");
+    let made =
+        make(&server, json!({ "path": "a.pptx", "content": "# T ![[dot.png]]\n\n| a |\n|---|\n| ![[dot.png]] |\n" }));
+    assert_eq!(made["notice"], "Pictures that have no place where the note has them: 1.");
+    let made = make(&server, json!({ "path": "a.xlsx", "rows": [["a"], ["x".repeat(40_000)]] }));
+    assert_eq!(made["notice"], "Texts cut because a cell has at most 32767 characters: 1.");
 }

@@ -6,12 +6,13 @@ mod gathering;
 
 use lapidary_note::counted;
 use lapidary_office::{
-    DocumentFacts, DocxParts, OfficeFormat, PptxParts, SheetTable, WriteFault, XlsxParts, sheet_names, write_docx,
-    write_pptx, write_xlsx,
+    DocumentFacts, DocxParts, OfficeFormat, PptxParts, SheetTable, WriteFault, WrittenDocument, XlsxParts, sheet_names,
+    write_docx, write_pptx, write_xlsx,
 };
 use lapidary_operation::{
     Context, Declaration, Effect, Example, ExampleResult, PathArgument, PathRole, Reason, ReasonKind, ToolGroup,
-    ToolPlan, WireFamily, WriteTool, bug, clipped, quote::quoted,
+    ToolPlan, WireFamily, WriteTool, bug, clipped,
+    quote::{Prose, quoted},
 };
 use lapidary_recipe::{TextArgument, TextLanguage};
 use lapidary_toolkit::{
@@ -93,6 +94,16 @@ struct SheetOutput {
     columns: usize,
 }
 
+/// A document, and what an answer says of it.
+#[derive(Default)]
+struct MadeDocument {
+    bytes: Vec<u8>,
+    slides: Option<usize>,
+    sheets: Vec<SheetOutput>,
+    filled: Option<u32>,
+    notices: Vec<String>,
+}
+
 /// What an answer names of headings and sheets.
 const NAMED: usize = 20;
 /// And of sheets that had to be renamed.
@@ -140,33 +151,28 @@ impl WriteTool for DocumentCreate {
         let gathered = gathering::gather(tool, context, view, edit.path(), format, &input)?;
         let most = context.budget.file_bytes().min(MOST_BYTES);
         let mut notices = gathered.notices();
-        let (bytes, sheets, filled) = match &input.template {
-            Some(template) => {
-                let made = filling::fill(tool, context, view, template, format, &gathered, most)?;
-                notices.extend(made.notices);
-                (made.bytes, Vec::new(), Some(made.filled))
-            }
-            None => {
-                let (bytes, tables) = written(tool, context, edit.path(), format, &gathered, most)?;
-                (bytes, tables, None)
-            }
+        let title = clipped(&gathered.facts.title);
+        let headings = if format == OfficeFormat::Docx { gathered.body.outline() } else { Vec::new() };
+        let headings = headings.iter().take(NAMED).map(|heading| clipped(heading)).collect();
+        let made = match &input.template {
+            Some(template) => filling::fill(tool, context, view, template, format, gathered, most)?,
+            None => written(tool, context, edit.path(), format, &gathered, most)?,
         };
+        let MadeDocument { bytes, slides, sheets, filled, notices: more } = made;
         // A template is as large as its owner made it, and a document larger than a file may be cannot be read again.
         if bytes.len() > most {
-            return Err(context.budget.file_too_large(edit.path(), bytes.len()));
+            return Err(too_large(tool, context, edit.path(), bytes.len()));
         }
-        let GatheredDocument { body, facts, .. } = gathered;
-        let headings = if format == OfficeFormat::Docx { body.outline() } else { Vec::new() };
-        let slides = (format == OfficeFormat::Pptx && filled.is_none()).then(|| body.slide_titles().len());
+        notices.extend(more);
         let notice = (!notices.is_empty()).then(|| notices.join(" "));
         let created = edit.is_new();
         Ok(edit.plan(bytes.into(), |path, written| Output {
             path: path.to_string(),
             created,
-            title: clipped(&facts.title),
-            headings: headings.iter().take(NAMED).map(|heading| clipped(heading)).collect(),
+            title,
+            headings,
             slides,
-            sheets: named_sheets(&sheets),
+            sheets,
             filled,
             notice,
             written,
@@ -293,7 +299,7 @@ fn format_of(tool: &str, path: &VaultPath) -> Result<OfficeFormat, Reason> {
     }
 }
 
-/// A document without a template, and its sheets.
+/// A document without a template.
 fn written(
     tool: &str,
     context: &Context<'_>,
@@ -301,28 +307,63 @@ fn written(
     format: OfficeFormat,
     gathered: &GatheredDocument,
     most_bytes: usize,
-) -> Result<(Vec<u8>, Vec<SheetTable>), Reason> {
-    let GatheredDocument { facts, .. } = gathered;
-    let facts: &DocumentFacts = facts;
-    let mut tables = Vec::new();
-    let bytes = match format {
+) -> Result<MadeDocument, Reason> {
+    let facts: &DocumentFacts = &gathered.facts;
+    let mut sheets = Vec::new();
+    let made = match format {
         OfficeFormat::Docx => write_docx(&DocxParts { body: &gathered.shown_body(), facts, most_bytes }),
         OfficeFormat::Pptx => write_pptx(&PptxParts { body: &gathered.shown_body(), facts, most_bytes }),
         OfficeFormat::Xlsx => {
-            tables = gathered.sheets();
+            // Those of a note are copies of its words.
+            let _held = gathered.body.held.clone();
+            let tables = gathered.sheets();
             if tables.is_empty() {
                 let problem = "has no table for a workbook: give `rows` or `query`, or choose `.docx`";
                 let argument = if gathered.is_note { "note" } else { "content" };
                 return Err(Reason::bad_argument(tool, argument, problem));
             }
-            write_xlsx(&XlsxParts { tables: &tables, facts, most_bytes })
+            let made = write_xlsx(&XlsxParts { tables: &tables, facts, most_bytes });
+            // Not of more sheets than there may be: each looks for a name that the others do not have.
+            if made.is_ok() {
+                sheets = named_sheets(&tables);
+            }
+            made
         }
     };
     context.check()?;
-    let bytes = bytes.map_err(|fault| match fault {
-        WriteFault::TooLarge => context.budget.file_too_large(path, most_bytes.saturating_add(1)),
-        WriteFault::TooMany => Reason::bad_argument(tool, "", "makes more than 1,000 slides or 250 sheets"),
+    let refused = |problem: String| Reason::bad_argument(tool, "", Prose::ours(problem));
+    let made = made.map_err(|fault| match fault {
+        WriteFault::TooLarge => too_large(tool, context, path, most_bytes.saturating_add(1)),
+        WriteFault::TooLong { most } => {
+            refused(format!("the document would have more than {} MB of text and markup", most >> 20))
+        }
+        WriteFault::TooMany { most } => {
+            let parts = if format == OfficeFormat::Pptx { "slides" } else { "sheets" };
+            refused(format!("the document would have more than {most} {parts}"))
+        }
+        WriteFault::TooManyRows { most } => refused(format!("a table would have more than {most} rows")),
+        WriteFault::TooManyColumns { most } => {
+            let more = if format == OfficeFormat::Xlsx { "" } else { ": leave some out, or choose `.xlsx`" };
+            refused(format!("a table would have more than {most} columns{more}"))
+        }
         WriteFault::Incomplete => bug!("a document refers to a part that it does not have"),
     })?;
-    Ok((bytes, tables))
+    let WrittenDocument { bytes, slides, pictures_left_out, texts_cut } = made;
+    let notices = [
+        ("Pictures that have no place where the note has them", pictures_left_out),
+        ("Texts cut because a cell has at most 32767 characters", texts_cut),
+    ];
+    let notices = notices.iter().filter(|(_, count)| *count > 0).map(|(what, count)| format!("{what}: {count}."));
+    let slides = (format == OfficeFormat::Pptx).then_some(slides);
+    Ok(MadeDocument { bytes, slides, sheets, filled: None, notices: notices.collect() })
+}
+
+/// A document with this many bytes, or more.
+fn too_large(tool: &str, context: &Context<'_>, path: &VaultPath, bytes: usize) -> Reason {
+    // Only what the owner has set can be raised.
+    if context.budget.file_bytes() <= MOST_BYTES {
+        return context.budget.file_too_large(path, bytes);
+    }
+    let problem = format!("the document would have more than {} MB", MOST_BYTES >> 20);
+    Reason::bad_argument(tool, "", Prose::ours(problem))
 }

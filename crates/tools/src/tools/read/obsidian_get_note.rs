@@ -12,7 +12,7 @@ use lapidary_toolkit::{
     naming::NamedFile,
     properties,
     reading::{self, NOT_UTF8, ShownFile},
-    rendered_queries::render_queries,
+    rendered_queries::{RenderLimits, render_queries},
     section::{MOST_NAMES, NoteSection, SectionOutput, SectionType, names},
     target::NoteTarget,
     time::minute,
@@ -159,10 +159,15 @@ impl ReadTool for ObsidianGetNote {
         // Queries may look at the whole vault, so they are run only if their results are shown.
         let shows_text = matches!(format, NoteFormat::Content | NoteFormat::Full);
         let rendered = match input.render_queries && shows_text {
-            true => Some(render_queries(context, view, &path, &shown.note())?),
+            true => {
+                let rendered = render_queries(context, view, &path, &shown.note(), RenderLimits::ANSWER)?;
+                // A result repeats text of other notes.
+                context.budget.answer(rendered.text.len())?;
+                Some(rendered)
+            }
             false => None,
         };
-        notices.extend(rendered.as_ref().and_then(|rendered| rendered.notice.clone()));
+        notices.extend(rendered.as_ref().and_then(|rendered| rendered.count.notice()));
         let (format, mut body) = match (format, &input.section) {
             (NoteFormat::Content, _) => ("content", NoteBody::Content { content: shown.text().to_owned() }),
             (NoteFormat::Full, _) => ("full", full(&file, &shown, input.include_links, &mut notices)),

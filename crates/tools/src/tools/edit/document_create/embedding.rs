@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use lapidary_note::{Document, LinkPlace};
+use lapidary_note::{Document, HeldMemory, LinkPlace};
 use lapidary_office::{BodyPicture, EmbeddedPart, PictureFormat, WantedEmbed};
 use lapidary_operation::{
     Context, DecodeError, DecodeJob, DecodedAttachment, PICTURE_ENDINGS, Reason, ScaledPicture, bug,
@@ -11,7 +11,7 @@ use lapidary_operation::{
 use lapidary_toolkit::{
     index, naming,
     reading::{self, LinkSource},
-    rendered_queries,
+    rendered_queries::{RenderLimits, RenderedCount, render_queries},
 };
 use lapidary_vault::{VaultPath, View};
 
@@ -21,6 +21,8 @@ const MOST_PICTURE_BYTES: u32 = 4 << 20;
 /// All pictures of one document.
 const MOST_BYTES: usize = 32 << 20;
 const MOST_PICTURES: usize = 200;
+/// What is shown of the queries of a note. Its text has a limit anyway.
+const QUERIES: RenderLimits = RenderLimits { room: 4 << 20, rows: 20_000, queries: 500 };
 
 pub(super) struct EmbedReader<'e, 'c> {
     context: &'e Context<'c>,
@@ -29,11 +31,27 @@ pub(super) struct EmbedReader<'e, 'c> {
     pictures: HashMap<VaultPath, Option<BodyPicture>>,
     bytes: usize,
     shown: usize,
+    /// The pictures that are kept here, and those that are shown.
+    held: HeldMemory,
+    pub(super) queries: RenderedCount,
 }
 
 impl<'e, 'c> EmbedReader<'e, 'c> {
     pub(super) fn new(context: &'e Context<'c>, view: &'e View) -> Self {
-        Self { context, view, pictures: HashMap::new(), bytes: 0, shown: 0 }
+        Self {
+            context,
+            view,
+            pictures: HashMap::new(),
+            bytes: 0,
+            shown: 0,
+            held: HeldMemory::default(),
+            queries: RenderedCount::default(),
+        }
+    }
+
+    /// What the pictures take that are shown.
+    pub(super) fn shown_bytes(&self) -> u64 {
+        self.bytes as u64
     }
 
     pub(super) fn read(&mut self, wanted: &WantedEmbed<'_>) -> Result<EmbeddedPart, Reason> {
@@ -55,7 +73,7 @@ impl<'e, 'c> EmbedReader<'e, 'c> {
         let LinkSource::File(file) = reading::source(self.view, path)? else { return Ok(EmbeddedPart::Nothing) };
         let Ok(document) = Document::open(file.content.clone()) else { return Ok(EmbeddedPart::Nothing) };
         let text = match wanted.place {
-            None => note_text(self.context, self.view, path, &document)?,
+            None => self.note_text(path, &document)?,
             Some(place) => {
                 let note = document.note();
                 let Some(part) = note.part_of_link(&LinkPlace::of(place)) else { return Ok(EmbeddedPart::Nothing) };
@@ -69,9 +87,10 @@ impl<'e, 'c> EmbedReader<'e, 'c> {
         if !self.pictures.contains_key(path) {
             // Each is decoded by its own process.
             let picture = if self.pictures.len() < MOST_PICTURES { self.decoded(path)? } else { None };
+            self.held.add(picture.as_ref().map_or(0, |picture| picture.bytes.len() as u64));
             self.pictures.insert(path.clone(), picture);
         }
-        let picture = self.pictures.get(path).cloned().flatten();
+        let picture = self.pictures.get(path).and_then(Option::as_ref);
         // Every place in the document has a copy of its bytes.
         let Some(picture) = picture.filter(|picture| self.bytes + picture.bytes.len() <= MOST_BYTES) else {
             return Ok(None);
@@ -79,9 +98,17 @@ impl<'e, 'c> EmbedReader<'e, 'c> {
         if self.shown >= MOST_PICTURES {
             return Ok(None);
         }
+        self.held.add(picture.bytes.len() as u64);
         self.bytes += picture.bytes.len();
         self.shown += 1;
-        Ok(Some(picture))
+        Ok(Some(picture.clone()))
+    }
+
+    /// The text of a note as a reader of the app sees it, with the results of its queries.
+    pub(super) fn note_text(&mut self, path: &VaultPath, document: &Document) -> Result<String, Reason> {
+        let rendered = render_queries(self.context, self.view, path, &document.note(), QUERIES)?;
+        self.queries.add(&rendered.count);
+        Ok(rendered.text)
     }
 
     /// A picture that every office program shows; `None` for one that cannot be decoded.
@@ -109,14 +136,4 @@ impl<'e, 'c> EmbedReader<'e, 'c> {
             longest_side = side - 1;
         }
     }
-}
-
-/// The text of a note as a reader of the app sees it, with the results of its queries.
-pub(super) fn note_text(
-    context: &Context<'_>,
-    view: &View,
-    path: &VaultPath,
-    document: &Document,
-) -> Result<String, Reason> {
-    Ok(rendered_queries::render_queries(context, view, path, &document.note())?.text)
 }

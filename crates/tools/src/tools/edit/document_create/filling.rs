@@ -1,5 +1,6 @@
 //! A document of a template, which is filled where files are decoded.
 
+use lapidary_note::HeldMemory;
 use lapidary_office::{FillingClock, OfficeFormat, TemplateFilling};
 use lapidary_operation::{
     Context, DecodeError, DecodeFault, DecodeJob, DecodedAttachment, Reason, bug, clipped, quote::quoted,
@@ -10,13 +11,7 @@ use lapidary_toolkit::{
 };
 use lapidary_vault::{DocumentKind, VaultPath, View};
 
-use super::gathering::GatheredDocument;
-
-pub(super) struct FilledBytes {
-    pub(super) bytes: Vec<u8>,
-    pub(super) filled: u32,
-    pub(super) notices: Vec<String>,
-}
+use super::{MadeDocument, gathering::GatheredDocument};
 
 /// What a template is sent with: the note, its pictures and its rows.
 const MOST_VALUES: usize = 128 << 20;
@@ -29,19 +24,22 @@ pub(super) fn fill(
     view: &View,
     template: &str,
     format: OfficeFormat,
-    gathered: &GatheredDocument,
+    gathered: GatheredDocument,
     most: usize,
-) -> Result<FilledBytes, Reason> {
+) -> Result<MadeDocument, Reason> {
     let NamedFile { path, file, .. } = naming::find(context, view, template)?;
     let kind = checked_kind(tool, &path, format)?;
     let (date_format, time_format) = note_template::date_formats(view)?;
     // The other process knows no time zones.
     let (seconds, offset_seconds) = (context.now.timestamp().as_second(), context.now.offset().seconds());
+    // They are sent as another copy, beside the template.
+    let _sent = HeldMemory::of(gathered.memory() + file.bytes().len() as u64);
+    let GatheredDocument { facts, properties, body, rows, held: _held, .. } = gathered;
     let filling = TemplateFilling {
-        title: gathered.facts.title.clone(),
-        properties: gathered.properties.clone(),
-        body: gathered.body.clone(),
-        rows: gathered.rows.clone().unwrap_or_default(),
+        title: facts.title,
+        properties,
+        body,
+        rows: rows.unwrap_or_default(),
         clock: FillingClock { seconds, offset_seconds, date_format, time_format },
     };
     let mut bytes = filling.to_bytes();
@@ -74,7 +72,7 @@ pub(super) fn fill(
     if facts.is_detached {
         notices.push("The template's link to another template outside of the vault was left out.".to_owned());
     }
-    Ok(FilledBytes { bytes: made.bytes, filled: facts.filled, notices })
+    Ok(MadeDocument { bytes: made.bytes, filled: Some(facts.filled), notices, ..MadeDocument::default() })
 }
 
 /// A template is of the kind that the document is to be.
@@ -82,7 +80,7 @@ fn checked_kind(tool: &str, path: &VaultPath, format: OfficeFormat) -> Result<Do
     let (kind, own, problem) = match format {
         OfficeFormat::Docx => (DocumentKind::Docx, ".docx", "must be a `.docx`, like the document that is made"),
         OfficeFormat::Pptx => (DocumentKind::Pptx, ".pptx", "must be a `.pptx`, like the document that is made"),
-        OfficeFormat::Xlsx => (DocumentKind::Xlsx, ".xlsx", "must be a `.xlsx`, like the document that is made"),
+        OfficeFormat::Xlsx => (DocumentKind::Xlsx, ".xlsx", "must be an `.xlsx`, like the document that is made"),
     };
     let name = path.name().to_lowercase();
     // Said before the bytes are looked at: what has macros says so by its name.

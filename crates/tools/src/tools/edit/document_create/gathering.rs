@@ -1,24 +1,27 @@
 //! What a document is made of: the blocks of a note, rows, and what it says of itself.
 
-use lapidary_note::{Document, YamlValue};
+use std::borrow::Cow;
+
+use lapidary_note::{Document, HeldMemory, YamlValue, counted};
 use lapidary_office::{
     BlockContent, BodyBlock, BodyTable, CellValue, DocumentBody, DocumentFacts, InlineRun, MarkdownFault, OfficeFormat,
-    RunContent, SheetTable, csv_table, dated_cell, markdown, typed_cell,
+    RunContent, SheetTable, csv_price, csv_table, dated_cell, markdown, plain_text, typed_cell,
 };
-use lapidary_operation::{Context, Reason, clipped, quote::quoted};
+use lapidary_operation::{
+    Context, Reason, clipped,
+    quote::{Prose, quoted},
+};
 use lapidary_toolkit::{
     naming::{self, NamedFile},
     properties::NoteProperties,
     querying::{AskedQuery, PageRequest, QueryFormat},
     reading,
+    rendered_queries::RenderedCount,
 };
 use lapidary_vault::{VaultPath, View};
 use serde_json::Value;
 
-use super::{
-    Input,
-    embedding::{EmbedReader, note_text},
-};
+use super::{Input, embedding::EmbedReader};
 
 pub(super) struct GatheredDocument {
     pub(super) body: DocumentBody,
@@ -30,13 +33,25 @@ pub(super) struct GatheredDocument {
     pub(super) is_note: bool,
     left_out: Vec<String>,
     more_notices: Vec<String>,
+    /// What rows and pictures take in memory; the body counts itself.
+    pub(super) held: HeldMemory,
 }
 
 /// How many embeds a notice names.
 const NAMED: usize = 10;
 /// Rows of a query, and what they may take as JSON.
 const MOST_ROWS: usize = 200_000;
-const MOST_ROW_BYTES: usize = 64 << 20;
+const MOST_ROW_BYTES: usize = 32 << 20;
+/// What a row of a query takes while it is read, in several forms, and what all of them take at most.
+const ROW_PRICE: usize = 1 << 10;
+const MOST_ROW_PRICE: u64 = 4 * MOST_ROW_BYTES as u64;
+/// Cells of one table, with those that are empty because another row is longer. A cell of a workbook is a few bytes, one of a
+/// document or a slide is a paragraph.
+const MOST_SHEET_CELLS: usize = 1_000_000;
+const MOST_CELLS: usize = 200_000;
+/// What a cell takes as a value, and as the runs of a paragraph, in addition to its text.
+const CELL_PRICE: usize = 64;
+const RUNS_PRICE: usize = 384;
 
 /// Refuses too many sources and none at all.
 pub(super) fn check_sources(tool: &str, input: &Input) -> Result<(), Reason> {
@@ -71,7 +86,9 @@ pub(super) fn gather(
         is_note: false,
         left_out: Vec::new(),
         more_notices: Vec::new(),
+        held: HeldMemory::default(),
     };
+    let rows_for = RowsPlace { tool, is_sheet: format == OfficeFormat::Xlsx || input.template.is_some() };
     let mut named = naming::title(path).to_owned();
     if let Some(note) = &input.note {
         let NamedFile { path: source, file, .. } = naming::find(context, view, note)?;
@@ -83,9 +100,12 @@ pub(super) fn gather(
                 let document = Document::open(shown.text().to_owned())
                     .map_err(|_| Reason::NotText { path: source.clone(), valid_up_to: None })?;
                 gathered.is_note = true;
-                gathered.read_note(tool, context, view, &source, &document)?;
+                gathered.read_note(tool, "note", context, view, &source, &document)?;
             }
-            "csv" | "tsv" => gathered.rows = Some(csv_table(shown.text())),
+            "csv" | "tsv" => {
+                gathered.held.add(csv_price(shown.text()));
+                gathered.rows = Some(rows_for.checked("note", csv_table(shown.text()))?);
+            }
             "base" => {
                 return Err(Reason::bad_argument(tool, "note", "must be a note or a CSV file; a base is a `query`"));
             }
@@ -96,7 +116,7 @@ pub(super) fn gather(
     if let Some(content) = &input.content {
         let document =
             Document::open(content.clone()).map_err(|_| Reason::bad_argument(tool, "content", "must be text"))?;
-        gathered.read_note(tool, context, view, path, &document)?;
+        gathered.read_note(tool, "content", context, view, path, &document)?;
         // A text without a name is called as it begins.
         if let Some(heading) = gathered.body.first_heading() {
             named = heading;
@@ -104,10 +124,10 @@ pub(super) fn gather(
     }
     if let Some(query) = &input.query {
         let asked = AskedQuery { query, view: input.view.as_deref(), note: None };
-        gathered.read_query(context, view, &asked)?;
+        gathered.read_query(context, view, &asked, &rows_for)?;
     }
     if let Some(rows) = &input.rows {
-        gathered.rows = Some(table_of(tool, rows)?);
+        gathered.rows = Some(table_of(&rows_for, rows, &mut gathered.held)?);
     }
     let facts = &mut gathered.facts;
     let title = [input.title.clone(), Some(std::mem::take(&mut facts.title)), Some(named)];
@@ -125,24 +145,27 @@ impl GatheredDocument {
     fn read_note(
         &mut self,
         tool: &str,
+        argument: &'static str,
         context: &Context<'_>,
         view: &View,
         path: &VaultPath,
         document: &Document,
     ) -> Result<(), Reason> {
         self.read_properties(&NoteProperties::of(document));
-        let text = note_text(context, view, path, document)?;
         let mut embeds = EmbedReader::new(context, view);
+        let text = embeds.note_text(path, document)?;
         let read = markdown(path.as_str(), &text, &mut |wanted| embeds.read(wanted));
         let read = read.map_err(|fault| match fault {
             MarkdownFault::Embed(reason) => reason,
             MarkdownFault::TooLong { limit } => {
                 let problem = format!("has, with what it embeds, more than {limit} bytes");
-                Reason::bad_argument(tool, "note", lapidary_operation::quote::Prose::ours(problem))
+                Reason::bad_argument(tool, argument, Prose::ours(problem))
             }
         })?;
         context.check()?;
         (self.body, self.left_out) = (read.body, read.left_out);
+        self.more_notices.extend(query_notices(&embeds.queries));
+        self.held.add(embeds.shown_bytes());
         Ok(())
     }
 
@@ -172,10 +195,18 @@ impl GatheredDocument {
         self.properties = entries.iter().map(|(name, value)| (name.clone(), cell_of(value))).collect();
     }
 
-    fn read_query(&mut self, context: &Context<'_>, view: &View, asked: &AskedQuery<'_>) -> Result<(), Reason> {
+    fn read_query(
+        &mut self,
+        context: &Context<'_>,
+        view: &View,
+        asked: &AskedQuery<'_>,
+        rows_for: &RowsPlace<'_>,
+    ) -> Result<(), Reason> {
         let request = |format| PageRequest { offset: 0, limit: MOST_ROWS, room: MOST_ROW_BYTES, format, without: &[] };
         let result = asked.run(context, view, Some(0..MOST_ROWS))?;
         let dropped: usize = result.dropped().iter().map(|dropped| dropped.count).sum();
+        let row_price = (result.total().min(MOST_ROWS) * ROW_PRICE) as u64;
+        let _reading = HeldMemory::of(row_price.min(MOST_ROW_PRICE));
         let page = result.page(&request(QueryFormat::Rows));
         let (shown, total) = (page.shown, page.total);
         let names = |column: &Value| column.as_str().or(column["name"].as_str()).unwrap_or_default().to_owned();
@@ -201,16 +232,27 @@ impl GatheredDocument {
             }
             // Lists, tasks and calendars are written as separated values in the same columns as everywhere.
             // A page consumes its result, so the query is run again.
-            None => csv_table(&asked.run(context, view, Some(0..MOST_ROWS))?.page(&request(QueryFormat::Csv)).text),
+            None => {
+                let text = asked.run(context, view, Some(0..MOST_ROWS))?.page(&request(QueryFormat::Csv)).text;
+                self.held.add(csv_price(&text));
+                csv_table(&text)
+            }
         };
+        let table = rows_for.checked("query", table)?;
+        self.held.add(cells_price(&table, CELL_PRICE));
         if shown < total {
             self.more_notices.push(format!("Only {shown} of {total} rows are in it."));
         }
         if dropped > 0 {
-            self.more_notices.push(format!("Errors in the query left out {dropped} rows."));
+            self.more_notices.push(format!("Errors in the query left out {}.", counted(dropped, "row")));
         }
         self.rows = Some(table);
         Ok(())
+    }
+
+    /// What all of it takes in memory.
+    pub(super) fn memory(&self) -> u64 {
+        self.held.bytes() + self.body.held.bytes()
     }
 
     /// What is not in the document, in sentences.
@@ -230,8 +272,11 @@ impl GatheredDocument {
     }
 
     /// The blocks of the document: those of the note, or the rows as a table.
-    pub(super) fn shown_body(&self) -> DocumentBody {
-        let Some(rows) = self.rows.as_ref().filter(|_| self.body.blocks.is_empty()) else { return self.body.clone() };
+    pub(super) fn shown_body(&self) -> Cow<'_, DocumentBody> {
+        let Some(rows) = self.rows.as_ref().filter(|_| self.body.blocks.is_empty()) else {
+            return Cow::Borrowed(&self.body);
+        };
+        let held = HeldMemory::of(cells_price(rows, RUNS_PRICE));
         let cell = |text: String| {
             let mut runs = Vec::new();
             // A cell is one paragraph, and its lines are kept as breaks.
@@ -248,38 +293,78 @@ impl GatheredDocument {
         let table = BodyTable { sides: Vec::new(), rows: std::iter::once(head).chain(lines).collect() };
         let title = BlockContent::Heading(1, vec![InlineRun::text(self.facts.title.as_str())]);
         let blocks = [title, BlockContent::Table(table)].into_iter().map(BodyBlock::plain).collect();
-        DocumentBody { blocks, ..DocumentBody::default() }
+        Cow::Owned(DocumentBody { blocks, held, ..DocumentBody::default() })
     }
 
     /// The rows, or the tables of the note under the headings above them.
-    pub(super) fn sheets(&self) -> Vec<SheetTable> {
+    pub(super) fn sheets(&self) -> Cow<'_, [SheetTable]> {
         if let Some(rows) = &self.rows {
-            return vec![rows.clone()];
+            return Cow::Borrowed(std::slice::from_ref(rows));
         }
-        let words = |runs: &[InlineRun]| -> String {
-            runs.iter()
-                .map(|run| match &run.content {
-                    RunContent::Text(text) => text.as_str(),
-                    RunContent::Break => "\n",
-                    RunContent::Picture(_) | RunContent::Footnote(_) => "",
-                })
-                .collect()
-        };
         let (mut tables, mut heading) = (Vec::new(), self.facts.title.clone());
         for block in &self.body.blocks {
             match &block.content {
-                BlockContent::Heading(_, runs) => heading = words(runs),
+                BlockContent::Heading(_, runs) => heading = plain_text(runs),
                 BlockContent::Table(table) => {
                     let mut rows = table.rows.iter();
-                    let columns = rows.next().into_iter().flatten().map(|cell| words(cell)).collect();
-                    let cells = |row: &Vec<Vec<InlineRun>>| row.iter().map(|cell| typed_cell(&words(cell))).collect();
+                    let columns = rows.next().into_iter().flatten().map(|cell| plain_text(cell)).collect();
+                    let cells =
+                        |row: &Vec<Vec<InlineRun>>| row.iter().map(|cell| typed_cell(&plain_text(cell))).collect();
                     tables.push(SheetTable { name: heading.clone(), columns, rows: rows.map(cells).collect() });
                 }
                 _ => {}
             }
         }
-        tables
+        Cow::Owned(tables)
     }
+}
+
+/// Where rows come to be, which decides how many there may be.
+struct RowsPlace<'t> {
+    tool: &'t str,
+    /// In a workbook or a template.
+    is_sheet: bool,
+}
+
+impl RowsPlace<'_> {
+    /// The table, unless it is too large.
+    fn checked(&self, argument: &'static str, table: SheetTable) -> Result<SheetTable, Reason> {
+        let widest = table.rows.iter().map(Vec::len).fold(table.columns.len(), usize::max);
+        self.check(argument, widest, table.rows.len()).map(|()| table)
+    }
+
+    /// Every row is filled up to the longest one, so a few long lines and many short ones are a large table.
+    fn check(&self, argument: &'static str, columns: usize, rows: usize) -> Result<(), Reason> {
+        let most = if self.is_sheet { MOST_SHEET_CELLS } else { MOST_CELLS };
+        if columns.saturating_mul(rows.saturating_add(1)) <= most {
+            return Ok(());
+        }
+        let (columns, rows) = (counted(columns, "column"), counted(rows, "row"));
+        let problem = format!("makes a table of {columns} and {rows}, which is more than {most} cells");
+        Err(Reason::bad_argument(self.tool, argument, Prose::ours(problem)))
+    }
+}
+
+/// What the cells of a table take in memory, in a form that takes so much for each.
+fn cells_price(table: &SheetTable, price: usize) -> u64 {
+    let text = |value: &CellValue| match value {
+        CellValue::Text(text) => text.len(),
+        _ => 0,
+    };
+    let names = table.columns.iter().map(|name| price + name.len());
+    let cells = table.rows.iter().flatten().map(|value| price + text(value));
+    names.chain(cells).fold(0, |all, bytes| all + bytes as u64)
+}
+
+/// What a reader of the document does not see of the queries in the note.
+fn query_notices(count: &RenderedCount) -> impl Iterator<Item = String> {
+    let RenderedCount { cut, left, more_rows, .. } = count;
+    let notices = [
+        ("Rows of query results that are not in it", more_rows),
+        ("Query results that are cut for length", cut),
+        ("Queries of the note that were not run", left),
+    ];
+    notices.map(|(what, count)| (*count > 0).then(|| format!("{what}: {count}."))).into_iter().flatten()
 }
 
 /// A property in words.
@@ -357,15 +442,19 @@ fn typed_value(value: &Value) -> CellValue {
 }
 
 /// Rows of a caller: objects with the same names, or lists of which the first has the names.
-fn table_of(tool: &str, rows: &[Value]) -> Result<SheetTable, Reason> {
+fn table_of(rows_for: &RowsPlace<'_>, rows: &[Value], held: &mut HeldMemory) -> Result<SheetTable, Reason> {
     let refused = || {
         let problem = "must be objects, or lists of which the first has the names of the columns";
-        Err(Reason::bad_argument(tool, "rows", problem))
+        Err(Reason::bad_argument(rows_for.tool, "rows", problem))
     };
+    let text: usize = rows.iter().map(text_bytes).sum();
     if rows.is_empty() {
         return refused();
     }
     if rows.iter().all(Value::is_array) {
+        let widths = || rows.iter().filter_map(Value::as_array).map(Vec::len);
+        rows_for.check("rows", widths().max().unwrap_or(0), rows.len() - 1)?;
+        held.add((widths().sum::<usize>() * CELL_PRICE + text) as u64);
         let mut lists = rows.iter().filter_map(Value::as_array);
         let columns = lists.next().into_iter().flatten().map(|name| typed_value(name).shown()).collect();
         let rows = lists.map(|row| row.iter().map(typed_value).collect()).collect();
@@ -383,11 +472,20 @@ fn table_of(tool: &str, rows: &[Value]) -> Result<SheetTable, Reason> {
             }
         }
     }
-    const MOST_CELLS: usize = 4_000_000;
     // Rows that have nothing in common would make a table of mostly empty cells.
-    if columns.len().saturating_mul(rows.len()) > MOST_CELLS {
-        return Err(Reason::bad_argument(tool, "rows", "must have fewer columns: each name is one"));
-    }
+    rows_for.check("rows", columns.len(), rows.len())?;
+    held.add((columns.len() * rows.len() * CELL_PRICE + text) as u64);
     let cells = |row: &Value| columns.iter().map(|name| row.get(name).map_or(CellValue::Empty, typed_value)).collect();
     Ok(SheetTable { name: String::new(), rows: rows.iter().map(cells).collect(), columns: columns.clone() })
+}
+
+/// About what the text of a value takes as a cell.
+fn text_bytes(value: &Value) -> usize {
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => 0,
+        Value::String(text) => text.len(),
+        // Written as text.
+        Value::Array(items) => items.iter().map(|item| 16 + text_bytes(item)).sum(),
+        Value::Object(entries) => entries.iter().map(|(name, value)| 16 + name.len() + text_bytes(value)).sum(),
+    }
 }
