@@ -77,6 +77,9 @@ pub(crate) struct Output {
     // Placeholders of a template that have a value.
     #[serde(skip_serializing_if = "Option::is_none")]
     filled: Option<u32>,
+    // And rows that it has been given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rows: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     notice: Option<String>,
     #[serde(flatten)]
@@ -144,7 +147,7 @@ impl WriteTool for DocumentCreate {
             Some(template) => {
                 let made = filling::fill(tool, context, view, template, format, &gathered, most)?;
                 notices.extend(made.notices);
-                (made.bytes, Vec::new(), Some(made.filled))
+                (made.bytes, Vec::new(), Some(made.facts))
             }
             None => {
                 let (bytes, tables) = written(tool, context, edit.path(), format, &gathered, most)?;
@@ -155,9 +158,13 @@ impl WriteTool for DocumentCreate {
         if bytes.len() > most {
             return Err(context.budget.file_too_large(edit.path(), bytes.len()));
         }
+        let has_rows = gathered.rows.is_some();
         let GatheredDocument { body, facts, .. } = gathered;
         let headings = if format == OfficeFormat::Docx { body.outline() } else { Vec::new() };
-        let slides = (format == OfficeFormat::Pptx && filled.is_none()).then(|| body.slide_titles().len());
+        let slides = (format == OfficeFormat::Pptx)
+            .then(|| filled.as_ref().map_or_else(|| body.slide_titles().len(), |facts| facts.slides as usize));
+        let rows = filled.as_ref().filter(|_| has_rows).map(|facts| facts.rows);
+        let filled = filled.map(|facts| facts.filled);
         let notice = (!notices.is_empty()).then(|| notices.join(" "));
         let created = edit.is_new();
         Ok(edit.plan(bytes.into(), |path, written| Output {
@@ -168,23 +175,27 @@ impl WriteTool for DocumentCreate {
             slides,
             sheets: named_sheets(&sheets),
             filled,
+            rows,
             notice,
             written,
         }))
     }
 
     fn text(&self, output: &Output) -> Option<String> {
-        let Output { path, created, headings, slides, sheets, filled, notice, written, .. } = output;
+        let Output { path, created, headings, slides, sheets, filled, rows, notice, written, .. } = output;
         let done = match created {
             true => written.done("Made", "Would make"),
             false => written.done("Replaced", "Would replace"),
         };
         let mut text = format!("{done} {}", quoted(path));
-        if let Some(slides) = slides {
-            text += &format!(": {}", counted(*slides, "slide"));
-        }
-        if let Some(filled) = filled {
-            text += &format!(": {} filled", counted(*filled as usize, "placeholder"));
+        let counts = [
+            slides.map(|slides| counted(slides, "slide").to_string()),
+            filled.map(|filled| format!("{} filled", counted(filled as usize, "placeholder"))),
+            rows.map(|rows| counted(rows as usize, "row").to_string()),
+        ];
+        let counts: Vec<String> = counts.into_iter().flatten().collect();
+        if !counts.is_empty() {
+            text += &format!(": {}", counts.join(", "));
         }
         for SheetOutput { name, wanted, rows, columns } in sheets {
             let (rows, columns) = (counted(*rows, "row"), counted(*columns, "column"));

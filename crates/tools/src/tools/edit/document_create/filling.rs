@@ -2,7 +2,7 @@
 
 use lapidary_office::{FillingClock, OfficeFormat, TemplateFilling};
 use lapidary_operation::{
-    Context, DecodeError, DecodeFault, DecodeJob, DecodedAttachment, Reason, bug, clipped, quote::quoted,
+    Context, DecodeError, DecodeFault, DecodeJob, DecodedAttachment, FilledFacts, Reason, bug, clipped, quote::quoted,
 };
 use lapidary_toolkit::{
     naming::{self, NamedFile},
@@ -14,7 +14,7 @@ use super::gathering::GatheredDocument;
 
 pub(super) struct FilledBytes {
     pub(super) bytes: Vec<u8>,
-    pub(super) filled: u32,
+    pub(super) facts: FilledFacts,
     pub(super) notices: Vec<String>,
 }
 
@@ -68,13 +68,24 @@ pub(super) fn fill(
         let more = if facts.unknown.len() > named.len() { " and more" } else { "" };
         notices.push(format!("Placeholders without a value were left as they are: {}{more}.", named.join(", ")));
     }
+    // Their names say nothing of why.
+    if facts.unknown.iter().any(|name| name == "content" || name == "slide.title") {
+        notices.push(
+            "`{{content}}` and `{{slide.title}}` must be a whole paragraph of the text or of a slide.".to_owned(),
+        );
+    }
+    if facts.rows == 0 && gathered.rows.as_ref().is_some_and(|rows| !rows.rows.is_empty()) {
+        notices.push(
+            "The rows have no place in the template: no `{{rows.column}}` names one of their columns.".to_owned(),
+        );
+    }
     if facts.pictures_left_out > 0 {
         notices.push("The pictures of the note have no place in the template.".to_owned());
     }
     if facts.is_detached {
         notices.push("The template's link to another template outside of the vault was left out.".to_owned());
     }
-    Ok(FilledBytes { bytes: made.bytes, filled: facts.filled, notices })
+    Ok(FilledBytes { bytes: made.bytes, facts, notices })
 }
 
 /// A template is of the kind that the document is to be.
