@@ -162,6 +162,44 @@ def check_xlsx_template(vault: Vault):
     assert sheet["A6"].value == "for Jet & Co" and str(sheet.merged_cells) == "A6:C6"
 
 
+def check_xlsx_template_ranges(vault: Vault):
+    """What names ranges of a sheet with a repeated row: merged cells, links, lists, names, and formulas of other sheets."""
+    book = openpyxl.Workbook()
+    sheet = book.active
+    sheet.title = "Bill"
+    sheet.append(["{{rows.name}}", "{{rows.price}}", None, "=B1*2"])
+    sheet.append(["Sum", "=SUM(B1:B1)+SUM(Other!A2:A3)"])
+    sheet.merge_cells("B1:C1")
+    sheet["A1"].hyperlink = "https://example.com/"
+    choice = openpyxl.worksheet.datavalidation.DataValidation(type="list", formula1="$A$2:$A$2")
+    choice.add("D1")
+    sheet.add_data_validation(choice)
+    rule = openpyxl.formatting.rule.FormulaRule(formula=["$B1>$B$2"], fill=openpyxl.styles.PatternFill(bgColor="FF0000"))
+    sheet.conditional_formatting.add("A1:D1", rule)
+    sheet.print_area = "A1:D2"
+    other = book.create_sheet("Other")
+    other["A1"] = "=SUM(Bill!B1:B1)+A2"
+    chart = openpyxl.chart.BarChart()
+    chart.add_data(openpyxl.chart.Reference(sheet, min_col=2, min_row=1, max_row=1))
+    other.add_chart(chart)
+    book.save(vault.folder / "Ranges.xlsx")
+    rows = [{"name": "Slate", "price": 2.5}, {"name": "Jet", "price": 3}, {"name": "Opal", "price": 4}]
+    book = openpyxl.load_workbook(vault.make("Filled ranges.xlsx", rows=rows, template="Ranges.xlsx"))
+    sheet, other = book["Bill"], book["Other"]
+    assert sorted(str(cells) for cells in sheet.merged_cells.ranges) == ["B1:C1", "B2:C2", "B3:C3"]
+    assert [[c.value for c in row] for row in sheet.iter_rows()] == [
+        ["Slate", 2.5, None, "=B1*2"], ["Jet", 3, None, "=B2*2"], ["Opal", 4, None, "=B3*2"],
+        ["Sum", "=SUM(B1:B3)+SUM(Other!A2:A3)", None, None],
+    ]
+    assert [sheet[f"A{row}"].hyperlink.target for row in (1, 2, 3)] == ["https://example.com/"] * 3
+    choice = sheet.data_validations.dataValidation[0]
+    assert (str(choice.sqref), choice.formula1) == ("D1:D3", "$A$4:$A$4")
+    (rules,) = sheet.conditional_formatting
+    assert (str(rules.sqref), rules.rules[0].formula) == ("A1:D3", ["$B1>$B$4"])
+    assert sheet.print_area == "'Bill'!$A$1:$D$4" and other["A1"].value == "=SUM(Bill!B1:B3)+A2"
+    assert other._charts[0].ser[0].val.numRef.f == "'Bill'!$B$1:$B$3"
+
+
 def check_pptx_template(vault: Vault):
     deck = pptx.Presentation()
     cover = deck.slides.add_slide(deck.slide_layouts[0])
@@ -180,6 +218,11 @@ def check_pptx_template(vault: Vault):
     assert slides[0].placeholders[1].text.startswith("Ada, 2"), slides[0].placeholders[1].text
     assert [slides[n].placeholders[1].text_frame.paragraphs[0].text for n in (1, 2)] == ["a", "b"]
     assert slides[2].placeholders[1].text_frame.paragraphs[0].runs[0].hyperlink.address == "https://example.com"
+    slide.placeholders[1].text = "Topic: {{content}}"
+    slide.shapes.title.text = "Topic"
+    deck.save(vault.folder / "Deck 2.pptx")
+    slides = pptx.Presentation(vault.make("Filled 2.pptx", content=content, template="Deck 2.pptx")).slides
+    assert [s.shapes.title.text for s in slides] == ["T", "Topic", "Bye"]
 
 
 def main() -> int:

@@ -29,13 +29,14 @@ pub(crate) fn filled(
         template::clock_value(moment, &clock.date_format, &clock.time_format, name)
     };
     let made = fill_template(format, document, &filling, &others, most_bytes).map_err(fault)?;
-    let FilledDocument { bytes, filled, unknown, pictures_left_out, parts, is_detached } = made;
+    let FilledDocument { bytes, filled, unknown, pictures_left_out, slides, rows, is_detached } = made;
     let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
     let facts = FilledFacts {
         filled: count(filled),
         unknown,
         pictures_left_out: count(pictures_left_out),
-        parts: count(parts),
+        slides: count(slides),
+        rows: count(rows),
         is_detached,
     };
     Ok(FilledTemplate { facts, bytes })

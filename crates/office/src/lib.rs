@@ -23,7 +23,7 @@ pub use body::{
 pub use cells::{CellValue, SheetTable, csv_price, csv_table, dated_cell, typed_cell};
 pub use docx::{DocxParts, write_docx};
 pub use markdown::{EmbeddedPart, MarkdownFault, MarkdownResult, WantedEmbed, markdown};
-pub use package::{WriteFault, WrittenDocument};
+pub use package::{WriteFault, WrittenDocument, part_beside};
 pub use pptx::{PptxParts, write_pptx};
 pub use template::{FilledDocument, FillingClock, OfficeFormat, TemplateFault, TemplateFilling, fill_template};
 pub use xlsx::{XlsxParts, sheet_names, write_xlsx};

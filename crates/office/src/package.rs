@@ -233,6 +233,24 @@ pub(crate) fn relations_of(part: &str) -> String {
     format!("{folder}{slash}_rels/{name}.rels")
 }
 
+/// A path in an archive, as seen from a part in it.
+pub fn part_beside(part: &str, target: &str) -> String {
+    let target = target.split(['#', '?']).next().unwrap_or_default();
+    let mut names: Vec<&str> = match target.strip_prefix('/') {
+        Some(_) => Vec::new(),
+        None => part.rsplit_once('/').map_or(Vec::new(), |(folder, _)| folder.split('/').collect()),
+    };
+    for name in target.split('/') {
+        match name {
+            "" | "." => {}
+            // Never above the root: these are names in an archive, and not paths of the disk.
+            ".." => drop(names.pop()),
+            name => names.push(name),
+        }
+    }
+    names.join("/")
+}
+
 /// How every entry is written: the time is that of the format's first day, so that equal documents are equal bytes.
 pub(crate) fn entry_options(name: &str) -> SimpleFileOptions {
     // Pictures are packed already.

@@ -8,6 +8,8 @@
 mod document;
 mod places;
 mod presentation;
+mod row_moves;
+mod sheet_ranges;
 mod source;
 mod workbook;
 mod xml_edit;
@@ -63,8 +65,10 @@ pub struct FilledDocument {
     pub unknown: Vec<String>,
     /// Pictures of the note that had no place.
     pub pictures_left_out: usize,
-    /// Slides, or rows that were written for `{{rows.…}}`.
-    pub parts: usize,
+    /// How many slides it has.
+    pub slides: usize,
+    /// Rows of values that were written for `{{rows.…}}`.
+    pub rows: usize,
     /// It was attached to another template, which would have been loaded.
     pub is_detached: bool,
 }

@@ -432,7 +432,7 @@ fn a_letter_is_filled_and_nothing_is_read_twice() {
     let made = filled(OfficeFormat::Docx, &template, &letter()).unwrap();
     assert_whole(&made.bytes);
     assert_eq!(made.unknown, ["Unknown"]);
-    assert_eq!((made.parts, made.pictures_left_out), (2, 0));
+    assert_eq!((made.rows, made.pictures_left_out), (2, 0));
     let xml = part(&made.bytes, "word/document.xml");
     // A value that looks like a placeholder is text, and so is what looks like markup.
     assert!(xml.contains("Slate &amp; {{date}} &lt;x&gt;") && xml.contains("Ada {{title}}"), "{xml}");
@@ -489,7 +489,7 @@ fn a_row_of_a_workbook_is_repeated_and_formulas_follow() {
             "{expected} in {sheet}"
         );
     }
-    assert_eq!(made.parts, 2);
+    assert_eq!(made.rows, 2);
     // The day has a format of days, which the template did not have for this cell.
     let styles = part(&made.bytes, "xl/styles.xml");
     assert!(styles.contains("numFmtId=\"14\"") && styles.contains("<cellXfs count=\"7\">"), "{styles}");
@@ -505,7 +505,7 @@ fn a_slide_is_repeated_for_each_of_the_note() {
     };
     let made = filled(OfficeFormat::Pptx, &template, &filling).unwrap();
     assert_whole(&made.bytes);
-    assert_eq!(made.parts, 4);
+    assert_eq!((made.slides, made.filled), (4, 6));
     let main = part(&made.bytes, "ppt/presentation.xml");
     let order: Vec<String> = tokens(&main)
         .iter()
@@ -789,4 +789,248 @@ fn formulas_in_a_deep_place_are_counted_one_by_one() {
     let text = |formulas: usize| format!("{}{}\n", ">".repeat(2_000), " $$x$$".repeat(formulas));
     let steps = |formulas: usize| steps_of(|| body(&text(formulas))).1;
     assert!(steps(400) > steps(200) + 200 * 2_000, "{} {}", steps(400), steps(200));
+}
+
+/// A workbook with these sheets: their names, and what is in their parts.
+fn workbook(sheets: &[(&str, &str)]) -> Vec<u8> {
+    let table = |name: &str| SheetTable { name: name.to_owned(), columns: vec!["a".to_owned()], rows: Vec::new() };
+    let tables: Vec<SheetTable> = sheets.iter().map(|(name, _)| table(name)).collect();
+    let mut book = xlsx(&tables);
+    for (number, (_, inner)) in (1..).zip(sheets) {
+        let sheet = format!(
+            "<worksheet xmlns=\"http://schemas.openxmlformats.org/spreadsheetml/2006/main\" xmlns:r=\"{RELATION}\">{inner}</worksheet>"
+        );
+        book = with_part(&book, &format!("xl/worksheets/sheet{number}.xml"), sheet.as_bytes());
+    }
+    book
+}
+
+fn text_cell(place: &str, text: &str) -> String {
+    format!("<c r=\"{place}\" t=\"inlineStr\"><is><t>{text}</t></is></c>")
+}
+
+fn assert_has(xml: &str, expected: &[&str]) {
+    let xml = xml.replace("&apos;", "'").replace("&quot;", "\"");
+    for expected in expected {
+        assert!(xml.contains(expected), "{expected} in {xml}");
+    }
+}
+
+const NAME_ROW: &str = "<row r=\"5\"><c r=\"A5\" t=\"inlineStr\"><is><t>{{rows.name}}</t></is></c>";
+
+#[test]
+fn each_copy_of_a_row_has_merged_cells_links_and_rules_of_its_own() {
+    let sheet = format!(
+        "<dimension ref=\"A5:D6\"/><sheetViews><sheetView workbookViewId=\"0\"><selection activeCell=\"A6\" sqref=\"A6\"/></sheetView></sheetViews>\
+         <sheetData>{NAME_ROW}</row><row r=\"6\">{}</row></sheetData>\
+         <mergeCells count=\"3\"><mergeCell ref=\"B5:D5\"/><mergeCell ref=\"A6:D6\"/><mergeCell ref=\"E4:E6\"></mergeCell></mergeCells>\
+         <conditionalFormatting sqref=\"A5:A5\"><cfRule type=\"expression\" priority=\"1\"><formula>AND($B5&gt;SUM(B5:D5),$A$6)</formula></cfRule></conditionalFormatting>\
+         <dataValidations count=\"1\"><dataValidation type=\"list\" sqref=\"C5 C6\"><formula1>$A$6:$A$7</formula1></dataValidation></dataValidations>\
+         <hyperlinks><hyperlink ref=\"B5\" location=\"Bill!A6\"/><hyperlink ref=\"A6\" r:id=\"rId1\"/></hyperlinks>\
+         <rowBreaks count=\"1\" manualBreakCount=\"1\"><brk id=\"6\" max=\"16383\" man=\"1\"/></rowBreaks>\
+         <extLst><ext><x:sparkline xmlns:x=\"x\" xmlns:m=\"m\"><m:f>Bill!B5:D5</m:f><m:sqref>E5</m:sqref></x:sparkline>\
+         <x:dataValidation xmlns:x=\"x\" xmlns:m=\"m\"><x:formula1><m:f>Other!A6+B5+SUM(B5:B5)+A6</m:f></x:formula1><m:sqref>C5:C6</m:sqref></x:dataValidation></ext></extLst>",
+        text_cell("A6", "Sum")
+    );
+    let template =
+        with_relation(&workbook(&[("Bill", &sheet)]), "xl/worksheets/_rels/sheet1.xml.rels", "hyperlink", "a", "");
+    let template = with_part(
+        &template,
+        "xl/worksheets/_rels/sheet1.xml.rels",
+        part(&template, "xl/worksheets/_rels/sheet1.xml.rels").replace("rId900", "rId1").as_bytes(),
+    );
+    let template = with_part(&template, "xl/worksheets/a", b"");
+    let made = filled(OfficeFormat::Xlsx, &template, &letter()).unwrap();
+    assert_has(
+        &part(&made.bytes, "xl/worksheets/sheet1.xml"),
+        &[
+            "<dimension ref=\"A5:D7\"/>",
+            "activeCell=\"A7\" sqref=\"A7\"",
+            "<mergeCells count=\"4\"><mergeCell ref=\"B5:D5\"/><mergeCell ref=\"B6:D6\"/><mergeCell ref=\"A7:D7\"/><mergeCell ref=\"E4:E7\">",
+            "sqref=\"A5:A6\"",
+            "<formula>AND($B5&gt;SUM(B5:D5),$A$7)</formula>",
+            "sqref=\"C5:C6 C7\"><formula1>$A$7:$A$8</formula1>",
+            "<hyperlink ref=\"B5\" location=\"Bill!A7\"/><hyperlink ref=\"B6\" location=\"Bill!A7\"/><hyperlink ref=\"A7\" r:id=\"rId1\"/>",
+            "<brk id=\"7\"",
+            "<m:f>Bill!B5:D5</m:f><m:sqref>E5</m:sqref></x:sparkline><x:sparkline xmlns:x=\"x\" xmlns:m=\"m\"><m:f>Bill!B6:D6</m:f><m:sqref>E6</m:sqref>",
+            "<x:formula1><m:f>Other!A6+B5+SUM(B5:B5)+A7</m:f></x:formula1><m:sqref>C5:C7</m:sqref>",
+        ],
+    );
+}
+
+#[test]
+fn formulas_names_and_charts_follow_the_sheet_that_they_mean() {
+    let bill = format!(
+        "<sheetData>{NAME_ROW}<c r=\"B5\"><f t=\"array\" ref=\"B5\">A5</f></c></row>\
+         <row r=\"6\"><c r=\"A6\"><f>SUM(Other!A6:A9)+'Other Bill'!A6+SUM(B5:B5)</f><v>1</v></c></row></sheetData>"
+    );
+    let other = "<sheetData><row r=\"6\"><c r=\"A6\"><f>SUM(Bill!B5:B5)+A6+'Other Bill'!A6&amp;\"Bill!A6\"</f><v>1</v></c>\
+                 <c r=\"B6\"><f>A6&gt;1</f><v>1</v></c><c r=\"C6\"><f t=\"shared\" ref=\"C6:C7\" si=\"0\">Bill!A4</f></c></row>\
+                 <row r=\"7\"><c r=\"C7\"><f t=\"shared\" si=\"0\"/></c></row><row r=\"8\"><c r=\"C8\"><f t=\"shared\" si=\"0\"/></c></row></sheetData>";
+    let template = workbook(&[("Bill", &bill), ("Other", other), ("Other Bill", "<sheetData/>")]);
+    let main = part(&template, "xl/workbook.xml").replace(
+        "</sheets>",
+        "</sheets><definedNames><definedName name=\"_xlnm.Print_Area\" localSheetId=\"0\">Bill!$A$1:$B$5,Other!$A$1:$A$5</definedName></definedNames>",
+    );
+    let template = with_part(&template, "xl/workbook.xml", main.as_bytes());
+    let chart = "<c:chart xmlns:c=\"c\"><c:f>Bill!$B$5:$B$5</c:f><c:f>Other!$B$5:$B$6</c:f></c:chart>";
+    let template = with_part(&template, "xl/charts/chart1.xml", chart.as_bytes());
+    let made = filled(OfficeFormat::Xlsx, &template, &letter()).unwrap();
+    assert_has(
+        &part(&made.bytes, "xl/worksheets/sheet1.xml"),
+        &[
+            "<f t=\"array\" ref=\"B5\">A5</f>",
+            "<f t=\"array\" ref=\"B6\">A6</f>",
+            "<c r=\"A7\"><f>SUM(Other!A6:A9)+'Other Bill'!A6+SUM(B5:B6)</f></c>",
+        ],
+    );
+    assert_has(
+        &part(&made.bytes, "xl/worksheets/sheet2.xml"),
+        &[
+            "<c r=\"A6\"><f>SUM(Bill!B5:B6)+A6+'Other Bill'!A6&amp;\"Bill!A6\"</f></c>",
+            "<c r=\"B6\"><f>A6&gt;1</f><v>1</v></c>",
+            "<c r=\"C6\"><f>Bill!A4</f></c>",
+            "<c r=\"C7\"><f>Bill!A5</f></c>",
+            "<c r=\"C8\"><f>Bill!A7</f></c>",
+        ],
+    );
+    assert_has(&part(&made.bytes, "xl/workbook.xml"), &["Bill!$A$1:$B$6,Other!$A$1:$A$5"]);
+    assert_has(&part(&made.bytes, "xl/charts/chart1.xml"), &["Bill!$B$5:$B$6", "Other!$B$5:$B$6"]);
+}
+
+#[test]
+fn cells_that_share_a_formula_get_their_own_when_rows_are_inserted_between_them() {
+    let sheet = format!(
+        "<sheetData>{NAME_ROW}<c r=\"B5\"><f t=\"shared\" ref=\"B5:C5\" si=\"1\">E5*2</f></c><c r=\"C5\"><f t=\"shared\" si=\"1\"/></c></row>\
+         <row r=\"7\"><c r=\"B7\"><f t=\"shared\" ref=\"B7:B9\" si=\"0\">A4</f></c></row>\
+         <row r=\"9\"><c r=\"B9\"><f t=\"shared\" si=\"0\"/></c></row></sheetData>"
+    );
+    let made = filled(OfficeFormat::Xlsx, &workbook(&[("Bill", &sheet)]), &letter()).unwrap();
+    assert_has(
+        &part(&made.bytes, "xl/worksheets/sheet1.xml"),
+        &[
+            "<c r=\"B6\"><f>E6*2</f></c><c r=\"C6\"><f>F6*2</f></c>",
+            "<c r=\"B8\"><f>A4</f></c>",
+            "<c r=\"B10\"><f>A7</f></c>",
+        ],
+    );
+}
+
+#[test]
+fn without_rows_one_empty_row_is_kept() {
+    let sheet = format!(
+        "<sheetData>{NAME_ROW}</row><row r=\"6\"><c r=\"C6\"><f>SUM(C5:C5)</f></c></row></sheetData><mergeCells count=\"1\"><mergeCell ref=\"B5:D5\"/></mergeCells>"
+    );
+    let mut none = letter();
+    none.rows.rows.clear();
+    let made = filled(OfficeFormat::Xlsx, &workbook(&[("Bill", &sheet)]), &none).unwrap();
+    assert_has(
+        &part(&made.bytes, "xl/worksheets/sheet1.xml"),
+        &["<row r=\"5\"><c r=\"A5\"/></row><row r=\"6\"><c r=\"C6\"><f>SUM(C5:C5)</f></c></row>", "ref=\"B5:D5\""],
+    );
+    assert_eq!(made.rows, 0);
+    let made = filled(OfficeFormat::Docx, &docx("| {{rows.name}} |\n|---|\n"), &none).unwrap();
+    let main = part(&made.bytes, "word/document.xml");
+    assert!(main.contains("<w:tr>") && !main.contains("rows.name"), "{main}");
+}
+
+#[test]
+fn a_sheet_keeps_the_prefix_of_its_elements() {
+    let sheet = format!("<sheetData>{NAME_ROW}<c r=\"B5\"><v>1</v></c></row></sheetData>");
+    let book = workbook(&[("Bill", &sheet)]);
+    let prefixed = part(&book, "xl/worksheets/sheet1.xml")
+        .replace("</", "</x:")
+        .replace('<', "<x:")
+        .replace("<x:/x:", "</x:")
+        .replace("xmlns=", "xmlns:x=");
+    let made =
+        filled(OfficeFormat::Xlsx, &with_part(&book, "xl/worksheets/sheet1.xml", prefixed.as_bytes()), &letter());
+    let sheet = part(&made.unwrap().bytes, "xl/worksheets/sheet1.xml");
+    assert_has(&sheet, &["<x:c r=\"A6\" t=\"inlineStr\"><x:is><x:t xml:space=\"preserve\">=Jet</x:t></x:is></x:c>"]);
+}
+
+#[test]
+fn a_slide_is_not_repeated_for_a_placeholder_among_other_words() {
+    let template = pptx("# {{title}}\n\n## Topic: {{slide.title}}\n\nAbout {{content}} here\n\n## End\n\nBye\n");
+    let filling = TemplateFilling { body: body("# One\n\na\n\n# Two\n\nb\n\n# Three\n\nc\n"), ..letter() };
+    let made = filled(OfficeFormat::Pptx, &template, &filling).unwrap();
+    assert_whole(&made.bytes);
+    assert_eq!((made.slides, made.filled), (3, 1));
+    assert_eq!(made.unknown, ["slide.title", "content"]);
+}
+
+/// A document whose parts are in another folder, under other names.
+fn renamed(bytes: &[u8], names: &[(&str, &str)]) -> Vec<u8> {
+    let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
+    for (mut name, content) in parts(bytes) {
+        let mut content = content;
+        for (from, to) in names {
+            name = name.replace(from, to);
+            if name.ends_with(".rels") || name.starts_with('[') {
+                content = String::from_utf8(content).unwrap().replace(from, to).into_bytes();
+            }
+        }
+        writer.start_file(name, SimpleFileOptions::default()).unwrap();
+        writer.write_all(&content).unwrap();
+    }
+    writer.finish().unwrap().into_inner()
+}
+
+#[test]
+fn the_names_of_parts_are_those_that_the_document_says() {
+    let note = "# {{title}}\n\n{{content}}\n\n1. list\n";
+    let template =
+        renamed(&docx(note), &[("word/", "text/"), ("document.xml", "main2.xml"), ("styles.xml", "looks.xml")]);
+    let made = filled(OfficeFormat::Docx, &template, &letter()).unwrap();
+    assert_whole(&made.bytes);
+    let main = part(&made.bytes, "text/main2.xml");
+    assert_has(&main, &["<w:drawing>", "w:val=\"Heading2\"", "Slate &amp;"]);
+    assert!(parts(&made.bytes).keys().any(|name| name.starts_with("text/media/image")));
+    let template = pptx("# {{title}}\n\n## {{slide.title}}\n\n{{content}}\n");
+    let names = [("ppt/", "deck/"), ("presentation.xml", "main.xml"), ("slides/", "pages/")];
+    let filling = TemplateFilling { body: body("# One\n\na\n\n# Two\n\nb\n"), ..letter() };
+    let made = filled(OfficeFormat::Pptx, &renamed(&template, &names), &filling).unwrap();
+    assert_whole(&made.bytes);
+    assert_eq!(made.slides, 3);
+    assert_has(&part(&made.bytes, "deck/pages/slide3.xml"), &[">Two<"]);
+    let template = workbook(&[("Bill", &format!("<sheetData>{NAME_ROW}</row></sheetData>"))]);
+    let names = [("xl/", "book/"), ("workbook.xml", "main.xml"), ("worksheets/", "pages/")];
+    let made = filled(OfficeFormat::Xlsx, &renamed(&template, &names), &letter()).unwrap();
+    assert_whole(&made.bytes);
+    assert_has(&part(&made.bytes, "book/pages/sheet1.xml"), &[">=Jet<"]);
+}
+
+#[test]
+fn line_ends_are_those_of_word_only_in_texts_of_word() {
+    let word = "http://schemas.openxmlformats.org/wordprocessingml/2006/main";
+    let template = docx("{{address}}\n\nMATH\n\nDRAWING\n");
+    let main = part(&template, "word/document.xml")
+        .replace("<w:r><w:t xml:space=\"preserve\">MATH</w:t></w:r>", "<m:r xmlns:m=\"m\"><m:t>{{address}}</m:t></m:r>")
+        .replace(
+            "<w:r><w:t xml:space=\"preserve\">DRAWING</w:t></w:r>",
+            "<a:p xmlns:a=\"a\"><a:r><a:t>{{address}}</a:t></a:r></a:p><a:p xmlns:a=\"a\"><a:r><a:t>{{content}}</a:t></a:r></a:p>",
+        );
+    assert!(main.contains("<m:t>") && main.contains("<a:t>"), "{main}");
+    let mut template = with_part(&template, "word/document.xml", main.as_bytes());
+    for (name, prefix) in [("header1.xml", "w:"), ("header2.xml", "h:"), ("header3.xml", "")] {
+        let colon = prefix.trim_end_matches(':');
+        let bound = if colon.is_empty() { "xmlns".to_owned() } else { format!("xmlns:{colon}") };
+        let header = format!(
+            "<{prefix}hdr {bound}=\"{word}\"><{prefix}p><{prefix}r><{prefix}t>{{{{address}}}}</{prefix}t></{prefix}r></{prefix}p></{prefix}hdr>"
+        );
+        template = with_part(&template, &format!("word/{name}"), header.as_bytes());
+        template = with_relation(&template, "word/_rels/document.xml.rels", "header", name, "");
+    }
+    let mut filling = letter();
+    filling.properties.push(("address".to_owned(), CellValue::text("one\ntwo")));
+    let made = filled(OfficeFormat::Docx, &template, &filling).unwrap();
+    let lines = "<w:t xml:space=\"preserve\">one</w:t><w:br/><w:t xml:space=\"preserve\">two</w:t>";
+    assert_has(
+        &part(&made.bytes, "word/document.xml"),
+        &[lines, "<m:t>one two</m:t>", "<a:t>one two</a:t>", "<a:t>{{content}}</a:t>"],
+    );
+    assert_has(&part(&made.bytes, "word/header1.xml"), &[lines]);
+    assert_has(&part(&made.bytes, "word/header2.xml"), &["<h:t>one two</h:t>"]);
+    assert_has(&part(&made.bytes, "word/header3.xml"), &["<t>one two</t>"]);
+    assert_eq!(made.unknown, ["content"]);
 }

@@ -74,8 +74,10 @@ pub struct FilledFacts {
     pub unknown: Vec<String>,
     /// Pictures of the note that have no place in it.
     pub pictures_left_out: u32,
-    /// Its slides, or the rows that were written into it.
-    pub parts: u32,
+    /// Its slides.
+    pub slides: u32,
+    /// The rows of values that were written into it.
+    pub rows: u32,
     /// It was attached to another template, which would have been loaded.
     pub is_detached: bool,
 }

@@ -96,21 +96,3 @@ fn is_locked(bytes: &[u8]) -> bool {
     let name: Vec<u8> = "EncryptedPackage".encode_utf16().flat_map(u16::to_le_bytes).collect();
     bytes.starts_with(OLD_FORMAT) && bytes.windows(name.len()).any(|window| window == name)
 }
-
-/// A path in an archive, as seen from a part in it.
-pub(super) fn beside(part: &str, target: &str) -> String {
-    let target = target.split(['#', '?']).next().unwrap_or_default();
-    let mut names: Vec<&str> = match target.strip_prefix('/') {
-        Some(_) => Vec::new(),
-        None => part.rsplit_once('/').map_or(Vec::new(), |(folder, _)| folder.split('/').collect()),
-    };
-    for name in target.split('/') {
-        match name {
-            "" | "." => {}
-            // Never above the root: these are names in an archive, and not paths of the disk.
-            ".." => drop(names.pop()),
-            name => names.push(name),
-        }
-    }
-    names.join("/")
-}

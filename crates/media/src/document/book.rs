@@ -2,12 +2,13 @@
 
 use std::collections::HashMap;
 
+use lapidary_office::part_beside;
 use lapidary_toolkit::web_page::WebPage;
 use lapidary_vault::DecodeFault;
 
 use super::{
     PartCollector,
-    archive::{PartArchive, beside},
+    archive::PartArchive,
     markup::{Markup, walk},
 };
 
@@ -78,7 +79,7 @@ impl PackageFile {
                                 (element.attribute("id"), element.attribute("href"), is_page && !is_contents)
                             {
                                 // The address is that of a web page, while names in an archive have no escapes.
-                                items.insert(id, beside(place, &unescaped(&target)));
+                                items.insert(id, part_beside(place, &unescaped(&target)));
                             }
                         }
                         "itemref" => spine.extend(element.attribute("idref")),

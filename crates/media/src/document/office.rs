@@ -2,11 +2,12 @@
 
 use std::collections::HashMap;
 
+use lapidary_office::part_beside;
 use lapidary_vault::DecodeFault;
 
 use super::{
     PartCollector,
-    archive::{PartArchive, beside},
+    archive::PartArchive,
     markup::{Markup, walk},
 };
 
@@ -19,7 +20,7 @@ pub(super) fn read_docx(bytes: &[u8], parts: &mut PartCollector) -> Result<(), D
     let main = main_part(&mut archive, "word/document.xml")?;
     let xml = archive.text(&main)?.ok_or(DecodeFault::Broken)?;
     // Damaged styles cost the headings of the document, not its text.
-    let styles = archive.text(&beside(&main, "styles.xml")).unwrap_or_default();
+    let styles = archive.text(&part_beside(&main, "styles.xml")).unwrap_or_default();
     let headings = styles.and_then(|xml| heading_styles(&xml).ok()).unwrap_or_default();
     let mut writer = DocumentWriter { most: parts.room(), headings, ..DocumentWriter::default() };
     // Before the walk, which would find no text in a spreadsheet and call it an empty document.
@@ -29,7 +30,7 @@ pub(super) fn read_docx(bytes: &[u8], parts: &mut PartCollector) -> Result<(), D
     writer.end_page();
     // Footnotes are on the last page: which one they belong to is known only when pages are laid out.
     for (name, mark) in [("footnotes.xml", "footnote"), ("endnotes.xml", "endnote"), ("comments.xml", "comment")] {
-        let Some(xml) = archive.text(&beside(&main, name))? else { continue };
+        let Some(xml) = archive.text(&part_beside(&main, name))? else { continue };
         let mut notes = DocumentWriter { most: parts.room(), ..DocumentWriter::default() };
         walk(&xml, |markup| notes.take(markup))?;
         notes.end_paragraph();
@@ -316,7 +317,7 @@ fn related(archive: &mut PartArchive<'_>, part: &str) -> Result<HashMap<String, 
             let kind = element.attribute("Type").unwrap_or_default();
             let kind = kind.rsplit('/').next().unwrap_or_default().to_owned();
             if let (Some(id), Some(target)) = (element.attribute("Id"), element.attribute("Target")) {
-                found.insert(id, (kind, beside(part, &target)));
+                found.insert(id, (kind, part_beside(part, &target)));
             }
         }
         true

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use crate::{
     body::plain_text,
     docx::{BodyWriter, FirstIds, NUMBERING, StyleIds},
-    package::{Relations, relations_of},
+    package::{Relations, part_beside, relations_of},
 };
 
 use super::{
@@ -15,29 +15,29 @@ use super::{
     xml_edit::{TokenKind, XmlToken, attribute, end_of, first_start, tokens, with_attribute},
 };
 
-const FORM: PartForm =
-    PartForm { paragraph: "p", line_end: "</w:t><w:br/><w:t xml:space=\"preserve\">", marks_blanks: true };
 const WORD: &str = "http://schemas.openxmlformats.org/wordprocessingml/2006/main";
 const RELATION: &str = "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
 const MAIN: &str = "word/document.xml";
-const NUMBERS: &str = "word/numbering.xml";
 
 pub(super) fn fill(source: &mut TemplateSource<'_>, values: &KnownValues<'_>) -> Result<FilledDocument, TemplateFault> {
-    let main = source.text(MAIN).ok_or(TemplateFault::Broken)?.to_owned();
+    let part = source.main_part(MAIN)?;
+    let main = source.text(&part).ok_or(TemplateFault::Broken)?.to_owned();
     // What is inserted has these prefixes; every program that writes the format uses them.
     if !root_binds(&main, "w", WORD)? {
         return Err(TemplateFault::Broken);
     }
     let body = &values.filling.body;
-    let relations = source.relations(MAIN);
+    let relations = source.relations(&part);
+    let numbers = source.related_of(&part, &["numbering"])?.into_iter().next();
     // Every id of the note has to be free in the template; one that occurs twice makes it invalid.
-    let first = first_ids(source, &main)?;
+    let first = first_ids(source, &part, &main, numbers.as_deref())?;
+    let styles = styles(source, &part)?;
     let mut writer =
-        BodyWriter::new(body, styles(source)?, Relations::after(highest_id(&relations)?), first).with_notes_at_end();
+        BodyWriter::new(body, styles, Relations::after(highest_id(&relations)?), first).with_notes_at_end();
     let mut filler = PlaceFiller::new(values);
     let mut was_shown = false;
-    let filled = filler.fill(&main, &FORM, None, &mut |filler, xml, all, paragraph| {
-        if !paragraph.is_only("content") {
+    let filled = filler.fill(&main, PartForm::Word, None, &mut |filler, xml, all, paragraph| {
+        if !paragraph.is_only("content") || !paragraph.has_prefix(xml, "w:") {
             return Ok(None);
         }
         filler.filled += 1;
@@ -49,40 +49,35 @@ pub(super) fn fill(source: &mut TemplateSource<'_>, values: &KnownValues<'_>) ->
     let filled = if added.is_empty() { filled } else { with_relation_prefix(&filled)? };
     // An untouched part is copied as it was packed.
     if filled != main {
-        source.set(MAIN, filled)?;
+        source.set(&part, filled)?;
     }
     if !added.is_empty() {
-        let part = relations_of(MAIN);
-        source.set(&part, relations)?;
-        source.insert(&part, &added)?;
+        let list = relations_of(&part);
+        source.set(&list, relations)?;
+        source.insert(&list, &added)?;
     }
     // Pictures without a place would be parts that nothing refers to.
     if was_shown {
         for (number, picture) in (first.picture..).zip(&body.pictures) {
             let ending = picture.format.ending();
             source.add_ending(ending, picture.format.media_type())?;
-            source.set(&format!("word/media/image{number}.{ending}"), picture.bytes.clone())?;
+            let name = part_beside(&part, &format!("media/image{number}.{ending}"));
+            source.set(&name, picture.bytes.clone())?;
         }
-        add_numbering(source, &writer)?;
+        add_numbering(source, &part, numbers, &writer)?;
     }
     // Only words: the note itself goes into the main part alone.
-    let others: Vec<String> = source.names().into_iter().filter(|name| is_beside(name)).collect();
-    for name in others {
+    for name in source.related_of(&part, &["header", "footer", "footnotes", "endnotes"])? {
         let Some(text) = source.text(&name).map(str::to_owned) else { continue };
-        let filled = filler.fill(&text, &FORM, None, &mut |_, _, _, _| Ok(None))?;
+        let form = if root_binds(&text, "w", WORD)? { PartForm::Word } else { PartForm::Plain };
+        let filled = filler.fill(&text, form, None, &mut |_, _, _, _| Ok(None))?;
         if filled != text {
             source.set(&name, filled)?;
         }
     }
     let PlaceFiller { filled, unknown, rows, .. } = filler;
     let pictures_left_out = if was_shown { 0 } else { body.pictures.len() };
-    Ok(FilledDocument { filled, unknown, parts: rows, pictures_left_out, ..FilledDocument::default() })
-}
-
-/// Headers, footers and notes.
-fn is_beside(name: &str) -> bool {
-    let starts = ["word/header", "word/footer", "word/footnotes", "word/endnotes"];
-    name.ends_with(".xml") && starts.iter().any(|start| name.starts_with(start))
+    Ok(FilledDocument { filled, unknown, rows, pictures_left_out, ..FilledDocument::default() })
 }
 
 /// The note, with the look of the paragraph in whose place it comes.
@@ -116,8 +111,9 @@ fn content(writer: &mut BodyWriter<'_>, xml: &str, all: &[XmlToken<'_>], paragra
 }
 
 /// The ids of the styles, by their names in lower case.
-fn styles(source: &TemplateSource<'_>) -> Result<StyleIds, TemplateFault> {
-    let Some(xml) = source.text("word/styles.xml") else { return Ok(StyleIds::default()) };
+fn styles(source: &TemplateSource<'_>, main: &str) -> Result<StyleIds, TemplateFault> {
+    let part = source.related_of(main, &["styles"])?.into_iter().next();
+    let Some(xml) = part.and_then(|part| source.text(&part)) else { return Ok(StyleIds::default()) };
     let mut ids = HashMap::new();
     let mut current = None;
     for token in tokens(xml)? {
@@ -133,8 +129,14 @@ fn styles(source: &TemplateSource<'_>) -> Result<StyleIds, TemplateFault> {
     Ok(StyleIds::named(&ids))
 }
 
-fn first_ids(source: &TemplateSource<'_>, main: &str) -> Result<FirstIds, TemplateFault> {
-    let mut first = FirstIds { picture: source.highest("word/media/image") + 1, ..FirstIds::default() };
+fn first_ids(
+    source: &TemplateSource<'_>,
+    part: &str,
+    main: &str,
+    numbers: Option<&str>,
+) -> Result<FirstIds, TemplateFault> {
+    let picture = source.highest(&part_beside(part, "media/image")) + 1;
+    let mut first = FirstIds { picture, ..FirstIds::default() };
     let number = |xml: &str, token: &XmlToken<'_>, name: &str| {
         let number = attribute(xml, token, name)?.parse::<usize>().ok()?;
         // A number at the end of its range leaves no room behind it.
@@ -143,7 +145,7 @@ fn first_ids(source: &TemplateSource<'_>, main: &str) -> Result<FirstIds, Templa
     for token in tokens(main)?.iter().filter(|token| token.is_start("docPr")) {
         first.drawing = first.drawing.max(number(main, token, "id").unwrap_or(0));
     }
-    if let Some(xml) = source.text(NUMBERS) {
+    if let Some(xml) = numbers.and_then(|part| source.text(part)) {
         for token in tokens(xml)? {
             if token.is_start("abstractNum") {
                 first.numbering = first.numbering.max(number(xml, &token, "w:abstractNumId").unwrap_or(0));
@@ -181,19 +183,29 @@ pub(super) fn with_relation_prefix(xml: &str) -> Result<String, TemplateFault> {
 }
 
 /// The lists of the note, in the part that a template may have for its own.
-fn add_numbering(source: &mut TemplateSource<'_>, writer: &BodyWriter<'_>) -> Result<(), TemplateFault> {
+fn add_numbering(
+    source: &mut TemplateSource<'_>,
+    main: &str,
+    numbers: Option<String>,
+    writer: &BodyWriter<'_>,
+) -> Result<(), TemplateFault> {
     let Some((kinds, lists)) = writer.numbering_parts() else { return Ok(()) };
-    let Some(xml) = source.text(NUMBERS).map(str::to_owned) else {
-        source.set(NUMBERS, writer.numbering().unwrap_or_default())?;
-        source.add_type(NUMBERS, NUMBERING)?;
-        let part = relations_of(MAIN);
+    let Some(part) = numbers else {
+        let part = part_beside(main, "numbering.xml");
+        // One that nothing refers to has its type.
         if !source.has(&part) {
-            source.set(&part, Relations::default().xml())?;
+            source.add_type(&part, NUMBERING)?;
         }
-        let mut relations = Relations::after(highest_id(&source.relations(MAIN))?);
+        source.set(&part, writer.numbering().unwrap_or_default())?;
+        let list = relations_of(main);
+        if !source.has(&list) {
+            source.set(&list, Relations::default().xml())?;
+        }
+        let mut relations = Relations::after(highest_id(&source.relations(main))?);
         relations.part("numbering", "numbering.xml");
-        return source.insert(&part, &relations.entries());
+        return source.insert(&list, &relations.entries());
     };
+    let xml = source.text(&part).ok_or(TemplateFault::Broken)?.to_owned();
     if !root_binds(&xml, "w", WORD)? {
         return Err(TemplateFault::Broken);
     }
@@ -204,7 +216,7 @@ fn add_numbering(source: &mut TemplateSource<'_>, writer: &BodyWriter<'_>) -> Re
     let kinds_at = at.or(end).ok_or(TemplateFault::Broken)?.span.start;
     let last = all.iter().rev().find(|token| token.is_end("num")).map_or(kinds_at, |token| token.span.end);
     let changed = format!("{}{kinds}{}{lists}{}", &xml[..kinds_at], &xml[kinds_at..last], &xml[last..]);
-    source.set(NUMBERS, changed)
+    source.set(&part, changed)
 }
 
 /// The words of the note, where there is only room for text.
@@ -212,12 +224,7 @@ pub(super) fn words(values: &KnownValues<'_>) -> String {
     let blocks = values.filling.body.blocks.iter();
     let lines = blocks.map(|block| match &block.content {
         crate::BlockContent::Code(text) | crate::BlockContent::Formula(text) => text.clone(),
-        crate::BlockContent::Table(table) => {
-            let row = |row: &Vec<Vec<crate::InlineRun>>| {
-                row.iter().map(|cell| plain_text(cell)).collect::<Vec<_>>().join(" | ")
-            };
-            table.rows.iter().map(row).collect::<Vec<_>>().join("\n")
-        }
+        crate::BlockContent::Table(table) => table.as_lines(),
         _ => plain_text(block.runs()),
     });
     lines.collect::<Vec<_>>().join("\n")

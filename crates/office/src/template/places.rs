@@ -36,6 +36,11 @@ impl FoundParagraph {
         self.pieces.iter().map(|piece| piece.text.as_str()).collect()
     }
 
+    /// Whether its element has this prefix in the part.
+    pub(super) fn has_prefix(&self, xml: &str, prefix: &str) -> bool {
+        xml[self.span.start..].strip_prefix('<').is_some_and(|tag| tag.starts_with(prefix))
+    }
+
     /// Whether it has nothing but this placeholder.
     pub(super) fn is_only(&self, name: &str) -> bool {
         let text = self.text();
@@ -44,17 +49,17 @@ impl FoundParagraph {
     }
 }
 
-/// All paragraphs, by the name of their elements, in the order of their ends.
-pub(super) fn paragraphs(xml: &str, all: &[XmlToken<'_>], element: &str) -> Result<Vec<FoundParagraph>, TemplateFault> {
+/// All paragraphs, in the order of their ends.
+pub(super) fn paragraphs(xml: &str, all: &[XmlToken<'_>]) -> Result<Vec<FoundParagraph>, TemplateFault> {
     let (mut found, mut open) = (Vec::new(), Vec::<FoundParagraph>::new());
     let mut piece: Option<TextPiece> = None;
     for (number, token) in all.iter().enumerate() {
         match token.kind {
-            TokenKind::Start if token.is(element) => {
+            TokenKind::Start if token.is("p") => {
                 // A text box is a paragraph with paragraphs in it, so several may be open.
                 open.push(FoundParagraph { span: token.span.clone(), start: number, pieces: Vec::new() });
             }
-            TokenKind::End if token.is(element) => {
+            TokenKind::End if token.is("p") => {
                 if let Some(mut paragraph) = open.pop() {
                     paragraph.span.end = token.span.end;
                     found.push(paragraph);
@@ -105,13 +110,12 @@ pub(super) fn places(text: &str) -> Vec<(Range<usize>, &str)> {
 }
 
 /// How a part writes what is not plain text.
-pub(super) struct PartForm {
-    /// The element of a paragraph.
-    pub(super) paragraph: &'static str,
-    /// What a line end in a value becomes.
-    pub(super) line_end: &'static str,
-    /// Whether blanks at the ends of a text have to be marked.
-    pub(super) marks_blanks: bool,
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum PartForm {
+    /// Texts are `w:t`, with their blanks marked and `w:br` between lines.
+    Word,
+    /// Lines become one.
+    Plain,
 }
 
 /// What may replace a whole paragraph of a part.
@@ -164,7 +168,7 @@ impl<'v> PlaceFiller<'v> {
     pub(super) fn fill(
         &mut self,
         xml: &str,
-        form: &PartForm,
+        form: PartForm,
         row: Option<usize>,
         special: &mut SpecialParagraphs<'_, 'v>,
     ) -> Result<String, TemplateFault> {
@@ -173,7 +177,7 @@ impl<'v> PlaceFiller<'v> {
             return Ok(xml.to_owned());
         }
         let all = tokens(xml)?;
-        let found = paragraphs(xml, &all, form.paragraph)?;
+        let found = paragraphs(xml, &all)?;
         let mut edits = TextEdits::default();
         // In the copy of a row, nothing is repeated once more.
         let repeated = if row.is_none() { self.repeated_rows(&all, &found) } else { Vec::new() };
@@ -187,7 +191,7 @@ impl<'v> PlaceFiller<'v> {
                     return Err(TemplateFault::TooLarge);
                 }
             }
-            self.rows += count;
+            self.rows += self.values.filling.rows.rows.len().min(*count);
             edits.replace(span.clone(), copies);
         }
         for paragraph in &found {
@@ -218,7 +222,8 @@ impl<'v> PlaceFiller<'v> {
         let mut wanted: Vec<usize> = found.iter().filter(has_column).map(|paragraph| paragraph.span.start).collect();
         wanted.sort_unstable();
         let mut rows = Vec::new();
-        let count = self.values.filling.rows.rows.len().min(MOST_COPIES);
+        // Without values, one empty row is kept: a table without rows is damaged.
+        let count = self.values.filling.rows.rows.len().clamp(1, MOST_COPIES);
         for (number, token) in all.iter().enumerate().filter(|(_, token)| token.is_opening("tr")) {
             let Some(end) = end_of(all, number) else { continue };
             let span = token.span.start..all[end].span.end;
@@ -238,7 +243,7 @@ impl<'v> PlaceFiller<'v> {
     fn fill_paragraph(
         &mut self,
         xml: &str,
-        form: &PartForm,
+        form: PartForm,
         row: Option<usize>,
         paragraph: &FoundParagraph,
         edits: &mut TextEdits,
@@ -255,6 +260,9 @@ impl<'v> PlaceFiller<'v> {
             if !touched {
                 continue;
             }
+            // Formulas and drawings have texts of their own, in which the elements of Word are not allowed.
+            let is_word = form == PartForm::Word && xml[piece.tag.clone()].starts_with("<w:");
+            let line_end = if is_word { "</w:t><w:br/><w:t xml:space=\"preserve\">" } else { " " };
             // What of the piece is in no placeholder, and the values of those that begin in it.
             let (mut new, mut from) = (String::new(), own.start);
             for (span, value) in &values {
@@ -268,13 +276,13 @@ impl<'v> PlaceFiller<'v> {
                 // The value goes where the placeholder begins, and takes the format of that run.
                 if span.start >= own.start {
                     let lines: Vec<String> = value.shown().split('\n').map(|line| escaped(line).into_owned()).collect();
-                    new.push_str(&lines.join(form.line_end));
+                    new.push_str(&lines.join(line_end));
                 }
                 from = span.end.min(own.end);
             }
             new.push_str(&escaped(&text[from..own.end]));
             // Word drops blanks at the ends of a text that is not marked.
-            if form.marks_blanks {
+            if is_word {
                 edits.replace(piece.tag.clone(), with_attribute(&xml[piece.tag.clone()], "xml:space", "preserve"));
             }
             edits.replace(piece.inner.clone(), new);

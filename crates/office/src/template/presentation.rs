@@ -1,25 +1,30 @@
 //! PPTX templates.
 
+use std::collections::HashMap;
+
 use crate::{
-    package::{Relations, relations_of},
+    package::{Relations, part_beside, relations_of},
     pptx::{MOST_SLIDES, ParagraphWriter, SLIDE, SlidePlan, slides},
 };
 
 use super::{
     FilledDocument, KnownValues, TemplateFault,
     document::{highest_id, with_relation_prefix},
-    places::{PartForm, PlaceFiller, paragraphs, places},
+    places::{PartForm, PlaceFiller, paragraphs},
     source::{TemplateSource, root_binds},
     xml_edit::{attribute, tokens},
 };
 
-const FORM: PartForm = PartForm { paragraph: "p", line_end: " ", marks_blanks: false };
 const DRAWING: &str = "http://schemas.openxmlformats.org/drawingml/2006/main";
 const MAIN: &str = "ppt/presentation.xml";
+/// Both stand for a whole paragraph.
+const CONTENT: &str = "content";
+const TITLE: &str = "slide.title";
 
 pub(super) fn fill(source: &mut TemplateSource<'_>, values: &KnownValues<'_>) -> Result<FilledDocument, TemplateFault> {
     let mut filler = PlaceFiller::new(values);
-    let own = slide_parts(source)?;
+    let main = source.main_part(MAIN)?;
+    let own = slide_parts(source, &main)?;
     if own.is_empty() {
         return Err(TemplateFault::Broken);
     }
@@ -31,14 +36,13 @@ pub(super) fn fill(source: &mut TemplateSource<'_>, values: &KnownValues<'_>) ->
     if plans.len() > MOST_SLIDES {
         return Err(TemplateFault::TooLarge);
     }
-    let (mut count, mut was_shown) = (0, false);
-    let mut highest = source.highest("ppt/slides/slide");
+    let mut count = 0;
     for part in &own {
         let xml = source.text(part).ok_or(TemplateFault::Broken)?.to_owned();
         // A slide without a place for the note is kept once, with its values.
         if !has_content(&xml)? {
             count += 1;
-            let filled = filler.fill(&xml, &FORM, None, &mut |_, _, _, _| Ok(None))?;
+            let filled = filler.fill(&xml, PartForm::Plain, None, &mut |_, _, _, _| Ok(None))?;
             if filled != xml {
                 source.set(part, filled)?;
             }
@@ -47,7 +51,6 @@ pub(super) fn fill(source: &mut TemplateSource<'_>, values: &KnownValues<'_>) ->
         if !root_binds(&xml, "a", DRAWING)? {
             return Err(TemplateFault::Broken);
         }
-        was_shown = true;
         let relations = source.relations(part);
         let mut before = part.clone();
         // The first one takes the place of the slide of the template; the others are copies behind it.
@@ -59,8 +62,9 @@ pub(super) fn fill(source: &mut TemplateSource<'_>, values: &KnownValues<'_>) ->
             let name = if number == 0 {
                 part.clone()
             } else {
-                highest += 1;
-                format!("ppt/slides/slide{highest}.xml")
+                let before = part_beside(part, "slide");
+                // Beside the original, whose relations it has.
+                format!("{before}{}.xml", source.highest(&before) + 1)
             };
             let entries = added.entries();
             let filled = if entries.is_empty() { filled } else { with_relation_prefix(&filled)? };
@@ -73,7 +77,7 @@ pub(super) fn fill(source: &mut TemplateSource<'_>, values: &KnownValues<'_>) ->
                     attribute(xml, token, "Type").is_some_and(|kind| kind.ends_with("/notesSlide"))
                 })?;
                 source.add_type(&name, SLIDE)?;
-                add_slide(source, &name, &before)?;
+                add_slide(source, &main, &name, &before)?;
             } else if !entries.is_empty() {
                 source.set(&list, relations.clone())?;
             }
@@ -84,11 +88,16 @@ pub(super) fn fill(source: &mut TemplateSource<'_>, values: &KnownValues<'_>) ->
             before = name;
         }
     }
-    let beside: Vec<String> =
-        source.names().into_iter().filter(|name| name.starts_with("ppt/notesSlides/notes")).collect();
-    for name in beside {
+    let mut notes = Vec::new();
+    for part in &own {
+        notes.extend(source.related_of(part, &["notesSlide"])?);
+    }
+    // A page of notes belongs to one slide; one that is listed for several is filled once.
+    notes.sort_unstable();
+    notes.dedup();
+    for name in notes {
         let Some(xml) = source.text(&name).map(str::to_owned) else { continue };
-        let filled = filler.fill(&xml, &FORM, None, &mut |_, _, _, _| Ok(None))?;
+        let filled = filler.fill(&xml, PartForm::Plain, None, &mut |_, _, _, _| Ok(None))?;
         if filled != xml {
             source.set(&name, filled)?;
         }
@@ -96,37 +105,25 @@ pub(super) fn fill(source: &mut TemplateSource<'_>, values: &KnownValues<'_>) ->
     let body = &values.filling.body;
     // The slide of a template says where its text is, and nothing about pictures.
     let pictures_left_out = body.pictures.len();
-    let PlaceFiller { filled, unknown, .. } = filler;
-    let filled = filled + usize::from(was_shown);
-    Ok(FilledDocument { filled, unknown, pictures_left_out, parts: count, ..FilledDocument::default() })
+    let PlaceFiller { filled, unknown, rows, .. } = filler;
+    Ok(FilledDocument { filled, unknown, pictures_left_out, slides: count, rows, ..FilledDocument::default() })
 }
 
 /// The slides, in their order.
-fn slide_parts(source: &TemplateSource<'_>) -> Result<Vec<String>, TemplateFault> {
-    let relations = source.relations(MAIN);
+fn slide_parts(source: &TemplateSource<'_>, main: &str) -> Result<Vec<String>, TemplateFault> {
     // The order is in the presentation, the names of the parts in its relations.
-    let mut targets = std::collections::HashMap::new();
-    for token in tokens(&relations)?.iter().filter(|token| token.is_start("Relationship")) {
-        if let (Some(id), Some(target)) = (attribute(&relations, token, "Id"), attribute(&relations, token, "Target")) {
-            let part = target.strip_prefix('/').map_or_else(|| format!("ppt/{target}"), str::to_owned);
-            targets.insert(id, part);
-        }
-    }
-    let xml = source.text(MAIN).ok_or(TemplateFault::Broken)?;
+    let mut targets: HashMap<String, String> =
+        source.related(main)?.into_iter().map(|related| (related.id, related.part)).collect();
+    let xml = source.text(main).ok_or(TemplateFault::Broken)?;
     let all = tokens(xml)?;
     let slides = all.iter().filter(|token| token.is_start("sldId"));
-    Ok(slides.filter_map(|token| targets.get(&attribute(xml, token, "r:id")?).cloned()).collect())
+    Ok(slides.filter_map(|token| targets.remove(&attribute(xml, token, "r:id")?)).collect())
 }
 
 /// Whether a slide stands for those of the note.
 fn has_content(xml: &str) -> Result<bool, TemplateFault> {
-    let all = tokens(xml)?;
-    let found = paragraphs(xml, &all, FORM.paragraph)?;
-    Ok(found.iter().any(|paragraph| places(&paragraph.text()).iter().any(|(_, name)| is_of_slide(name))))
-}
-
-fn is_of_slide(name: &str) -> bool {
-    matches!(name, "content" | "slide.title")
+    let found = paragraphs(xml, &tokens(xml)?)?;
+    Ok(found.iter().any(|paragraph| paragraph.is_only(CONTENT) || paragraph.is_only(TITLE)))
 }
 
 fn filled_slide(
@@ -137,8 +134,9 @@ fn filled_slide(
 ) -> Result<String, TemplateFault> {
     let body = &filler.values.filling.body;
     let mut writer = ParagraphWriter { body, relations };
-    filler.fill(xml, &FORM, None, &mut |_, _, _, paragraph| {
-        if paragraph.is_only("content") {
+    filler.fill(xml, PartForm::Plain, None, &mut |filler, _, _, paragraph| {
+        if paragraph.is_only(CONTENT) {
+            filler.filled += 1;
             let mut lines = plan.lines.clone();
             // In the box of a template there is only text, so a table is written as lines.
             if let Some(table) = &plan.table {
@@ -146,7 +144,8 @@ fn filled_slide(
             }
             return Ok(Some(writer.paragraphs(&lines, None)));
         }
-        if paragraph.is_only("slide.title") {
+        if paragraph.is_only(TITLE) {
+            filler.filled += 1;
             return Ok(Some(format!("<a:p>{}</a:p>", writer.title(&plan.title))));
         }
         Ok(None)
@@ -154,20 +153,17 @@ fn filled_slide(
 }
 
 /// Puts a new slide behind another.
-fn add_slide(source: &mut TemplateSource<'_>, part: &str, before: &str) -> Result<(), TemplateFault> {
-    let list = relations_of(MAIN);
-    let relations = source.relations(MAIN);
-    let mut added = Relations::after(highest_id(&relations)?);
-    let id = added.part("slide", part.strip_prefix("ppt/").unwrap_or(part));
+fn add_slide(source: &mut TemplateSource<'_>, main: &str, part: &str, before: &str) -> Result<(), TemplateFault> {
+    let mut added = Relations::after(highest_id(&source.relations(main))?);
+    // As most programs write it: as seen from the presentation.
+    let folder = part_beside(main, "");
+    let target = part.strip_prefix(&folder).and_then(|name| name.strip_prefix('/'));
+    let id = added.part("slide", &target.map_or_else(|| format!("/{part}"), str::to_owned));
     // The id under which the presentation knows the slide before.
-    let known = tokens(&relations)?.iter().find_map(|token| {
-        let target = attribute(&relations, token, "Target")?;
-        let target = target.strip_prefix('/').map_or_else(|| format!("ppt/{target}"), str::to_owned);
-        (token.is_start("Relationship") && target == before).then(|| attribute(&relations, token, "Id"))?
-    });
+    let known = source.related(main)?.into_iter().find(|related| related.part == before).map(|related| related.id);
     let known = known.ok_or(TemplateFault::Broken)?;
-    source.insert(&list, &added.entries())?;
-    let xml = source.text(MAIN).ok_or(TemplateFault::Broken)?;
+    source.insert(&relations_of(main), &added.entries())?;
+    let xml = source.text(main).ok_or(TemplateFault::Broken)?;
     let all = tokens(xml)?;
     let entries: Vec<_> = all.iter().filter(|token| token.is_start("sldId")).collect();
     let numbers = entries.iter().filter_map(|token| attribute(xml, token, "id")?.parse::<u32>().ok());
@@ -184,5 +180,5 @@ fn add_slide(source: &mut TemplateSource<'_>, part: &str, before: &str) -> Resul
     let tag = &xml[behind.span.clone()];
     let name = tag[1..].split([' ', '\n', '\t', '/', '>']).next().unwrap_or("p:sldId");
     let changed = format!("{}<{name} id=\"{number}\" r:id=\"{id}\"/>{}", &xml[..end], &xml[end..]);
-    source.set(MAIN, changed)
+    source.set(main, changed)
 }

@@ -1,14 +1,14 @@
 //! The archive of a template: what it has, within limits, and which of its parts are replaced.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, HashSet},
     io::{Cursor, Read, Write},
 };
 
 use lapidary_note::count_steps;
 use zip::{ZipArchive, ZipWriter, result::ZipError};
 
-use crate::package::entry_options;
+use crate::package::{Relations, entry_options, part_beside, relations_of};
 
 use super::{
     OfficeFormat, TemplateFault,
@@ -37,6 +37,14 @@ pub(super) struct TemplateSource<'b> {
     /// Whether it was attached to another template.
     pub(super) is_detached: bool,
     most_bytes: usize,
+}
+
+/// A part that another refers to.
+pub(super) struct RelatedPart {
+    pub(super) id: String,
+    /// The last word of its type.
+    pub(super) kind: String,
+    pub(super) part: String,
 }
 
 /// What a program loads from elsewhere when it opens a document.
@@ -224,8 +232,37 @@ impl<'b> TemplateSource<'b> {
 
     /// The list of what a part refers to, empty if it has none.
     pub(super) fn relations(&self, part: &str) -> String {
-        let empty = || crate::package::Relations::default().xml();
-        self.text(&crate::package::relations_of(part)).map_or_else(empty, str::to_owned)
+        let empty = || Relations::default().xml();
+        self.text(&relations_of(part)).map_or_else(empty, str::to_owned)
+    }
+
+    /// What a part refers to, in the order of its list; for an empty name, what the document consists of.
+    pub(super) fn related(&self, part: &str) -> Result<Vec<RelatedPart>, TemplateFault> {
+        let Some(list) = self.text(&relations_of(part)) else { return Ok(Vec::new()) };
+        let entries = tokens(list)?.into_iter().filter_map(|token| {
+            let value = |name: &str| attribute(list, &token, name);
+            let is_outside = || value("TargetMode").is_some_and(|mode| mode.trim().eq_ignore_ascii_case("external"));
+            if !token.is_start("Relationship") || is_outside() {
+                return None;
+            }
+            let kind = value("Type").unwrap_or_default();
+            let kind = kind.rsplit('/').next().unwrap_or_default().to_owned();
+            Some(RelatedPart { id: value("Id")?, kind, part: part_beside(part, &value("Target")?) })
+        });
+        Ok(entries.collect())
+    }
+
+    /// The parts of a kind that a part refers to, each once.
+    pub(super) fn related_of(&self, part: &str, kinds: &[&str]) -> Result<Vec<String>, TemplateFault> {
+        let mut known = HashSet::new();
+        let related = self.related(part)?.into_iter().filter(|related| kinds.contains(&&*related.kind));
+        Ok(related.map(|related| related.part).filter(|part| known.insert(part.clone())).collect())
+    }
+
+    /// The part with the document. Its name is usual, not fixed.
+    pub(super) fn main_part(&self, usual: &str) -> Result<String, TemplateFault> {
+        let named = self.related_of("", &["officeDocument"])?.into_iter().next();
+        Ok(named.unwrap_or_else(|| usual.to_owned()))
     }
 
     /// Puts entries into a part, in front of the end of its root.
@@ -257,7 +294,7 @@ impl<'b> TemplateSource<'b> {
     /// The archive: unchanged parts are copied as they are packed.
     pub(super) fn finish(mut self) -> Result<Vec<u8>, TemplateFault> {
         let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
-        let mut written = std::collections::HashSet::new();
+        let mut written = HashSet::new();
         for number in 0..self.archive.len() {
             let Some(name) = self.names.get(number) else { continue };
             if self.removed.contains(name) {

@@ -52,6 +52,11 @@ impl XmlToken<'_> {
         self.kind == TokenKind::End && self.is(name)
     }
 
+    /// The prefix of its name in the part, with its `:`; often empty.
+    pub(super) fn prefix<'p>(&self, xml: &'p str) -> &'p str {
+        xml[self.span.start..self.local.start].trim_start_matches(['<', '/'])
+    }
+
     pub(super) fn is_empty_element(&self) -> bool {
         self.kind == TokenKind::Empty
     }
@@ -180,8 +185,7 @@ pub(super) fn insert_before_end(xml: &str, entries: &str) -> Result<String, Temp
     let all = tokens(xml)?;
     let root = first_start(&all).ok_or(TemplateFault::Broken)?;
     let tag = &xml[root.span.clone()];
-    let prefix = &xml[root.span.start + 1..root.local.start];
-    let entries = match prefix {
+    let entries = match root.prefix(xml) {
         "" => entries.to_owned(),
         // Some programs give every element one.
         prefix => entries.replace('<', &format!("<{prefix}")),

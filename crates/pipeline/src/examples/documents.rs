@@ -144,17 +144,41 @@ fn a_template_keeps_its_look_and_gets_the_values() {
     make(&server, json!({ "path": "Bill.xlsx", "rows": [["{{title}}", "x"], ["{{rows.stone}}", "{{rows.price}}"]] }));
     let rows = json!([{ "stone": "Opal", "price": 3 }, { "stone": "Jet", "price": 4.5 }]);
     let made = make(&server, json!({ "path": "Filled.xlsx", "rows": rows, "title": "Bill", "template": "Bill.xlsx" }));
-    assert_eq!(made["filled"], 5);
+    assert_eq!((&made["filled"], &made["rows"]), (&json!(5), &json!(2)));
     assert_eq!(text_of(&server, "Filled.xlsx"), "Bill\tx\nOpal\t3\nJet\t4.5");
     make(
         &server,
         json!({ "path": "Deck.pptx", "content": "# {{title}}\n\nby {{author}}\n\n## {{slide.title}}\n\n{{content}}\n" }),
     );
-    make(&server, json!({ "path": "Filled.pptx", "note": "Stones", "template": "Deck.pptx" }));
+    let made = make(&server, json!({ "path": "Filled.pptx", "note": "Stones", "template": "Deck.pptx" }));
+    assert_eq!(made["slides"], 4);
     let text = text_of(&server, "Filled.pptx");
     for expected in ["All stones", "by Ada", "Weights", "two"] {
         assert!(text.contains(expected), "{expected} in {text}");
     }
+}
+
+#[test]
+fn an_answer_says_what_has_no_place_in_a_template() {
+    let server = stones();
+    make(
+        &server,
+        json!({ "path": "Deck.pptx", "content": "# {{title}}\n\nby {{author}}\n\n## Topic\n\nOn: {{content}}\n" }),
+    );
+    let call = json!({ "path": "Filled.pptx", "note": "Stones", "rows": [{ "a": 1 }], "template": "Deck.pptx" });
+    let shown = server.call("document_create", call).rendered().unwrap();
+    let answer: Value = serde_json::from_str(shown.structured()).unwrap();
+    assert_eq!((&answer["slides"], &answer["filled"], &answer["rows"]), (&json!(2), &json!(2), &json!(0)));
+    let notice = answer["notice"].as_str().unwrap();
+    for expected in ["left as they are: `content`.", "must be a whole paragraph", "The rows have no place"] {
+        assert!(notice.contains(expected), "{expected} in {notice}");
+    }
+    let text = shown.text().concat();
+    assert!(text.contains(": 2 slides, 2 placeholders filled, 0 rows"), "{text}");
+    make(&server, json!({ "path": "Bill.xlsx", "rows": [["{{title}}"], ["{{rows.a}}"]] }));
+    let none = json!({ "path": "Filled.xlsx", "query": "TABLE a WHERE none", "template": "Bill.xlsx" });
+    let made = make(&server, none);
+    assert_eq!((&made["rows"], &made["notice"]), (&json!(0), &Value::Null));
 }
 
 #[test]

@@ -78,6 +78,9 @@ pub(crate) struct Output {
     // Placeholders of a template that have a value.
     #[serde(skip_serializing_if = "Option::is_none")]
     filled: Option<u32>,
+    // And rows that it has been given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rows: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     notice: Option<String>,
     #[serde(flatten)]
@@ -95,12 +98,12 @@ struct SheetOutput {
 }
 
 /// A document, and what an answer says of it.
-#[derive(Default)]
 struct MadeDocument {
     bytes: Vec<u8>,
     slides: Option<usize>,
     sheets: Vec<SheetOutput>,
     filled: Option<u32>,
+    rows: Option<u32>,
     notices: Vec<String>,
 }
 
@@ -158,7 +161,7 @@ impl WriteTool for DocumentCreate {
             Some(template) => filling::fill(tool, context, view, template, format, gathered, most)?,
             None => written(tool, context, edit.path(), format, &gathered, most)?,
         };
-        let MadeDocument { bytes, slides, sheets, filled, notices: more } = made;
+        let MadeDocument { bytes, slides, sheets, filled, rows, notices: more } = made;
         // A template is as large as its owner made it, and a document larger than a file may be cannot be read again.
         if bytes.len() > most {
             return Err(too_large(tool, context, edit.path(), bytes.len()));
@@ -174,23 +177,27 @@ impl WriteTool for DocumentCreate {
             slides,
             sheets,
             filled,
+            rows,
             notice,
             written,
         }))
     }
 
     fn text(&self, output: &Output) -> Option<String> {
-        let Output { path, created, headings, slides, sheets, filled, notice, written, .. } = output;
+        let Output { path, created, headings, slides, sheets, filled, rows, notice, written, .. } = output;
         let done = match created {
             true => written.done("Made", "Would make"),
             false => written.done("Replaced", "Would replace"),
         };
         let mut text = format!("{done} {}", quoted(path));
-        if let Some(slides) = slides {
-            text += &format!(": {}", counted(*slides, "slide"));
-        }
-        if let Some(filled) = filled {
-            text += &format!(": {} filled", counted(*filled as usize, "placeholder"));
+        let counts = [
+            slides.map(|slides| counted(slides, "slide").to_string()),
+            filled.map(|filled| format!("{} filled", counted(filled as usize, "placeholder"))),
+            rows.map(|rows| counted(rows as usize, "row").to_string()),
+        ];
+        let counts: Vec<String> = counts.into_iter().flatten().collect();
+        if !counts.is_empty() {
+            text += &format!(": {}", counts.join(", "));
         }
         for SheetOutput { name, wanted, rows, columns } in sheets {
             let (rows, columns) = (counted(*rows, "row"), counted(*columns, "column"));
@@ -355,7 +362,7 @@ fn written(
     ];
     let notices = notices.iter().filter(|(_, count)| *count > 0).map(|(what, count)| format!("{what}: {count}."));
     let slides = (format == OfficeFormat::Pptx).then_some(slides);
-    Ok(MadeDocument { bytes, slides, sheets, filled: None, notices: notices.collect() })
+    Ok(MadeDocument { bytes, slides, sheets, filled: None, rows: None, notices: notices.collect() })
 }
 
 /// A document with this many bytes, or more.

@@ -35,6 +35,7 @@ pub(super) fn fill(
     // They are sent as another copy, beside the template.
     let _sent = HeldMemory::of(gathered.memory() + file.bytes().len() as u64);
     let GatheredDocument { facts, properties, body, rows, held: _held, .. } = gathered;
+    let given_rows = rows.as_ref().map(|rows| rows.rows.len());
     let filling = TemplateFilling {
         title: facts.title,
         properties,
@@ -66,13 +67,26 @@ pub(super) fn fill(
         let more = if facts.unknown.len() > named.len() { " and more" } else { "" };
         notices.push(format!("Placeholders without a value were left as they are: {}{more}.", named.join(", ")));
     }
+    // Their names say nothing of why.
+    if facts.unknown.iter().any(|name| name == "content" || name == "slide.title") {
+        notices.push(
+            "`{{content}}` and `{{slide.title}}` must be a whole paragraph of the text or of a slide.".to_owned(),
+        );
+    }
+    if facts.rows == 0 && given_rows.is_some_and(|rows| rows > 0) {
+        notices.push(
+            "The rows have no place in the template: no `{{rows.column}}` names one of their columns.".to_owned(),
+        );
+    }
     if facts.pictures_left_out > 0 {
         notices.push("The pictures of the note have no place in the template.".to_owned());
     }
     if facts.is_detached {
         notices.push("The template's link to another template outside of the vault was left out.".to_owned());
     }
-    Ok(MadeDocument { bytes: made.bytes, filled: Some(facts.filled), notices, ..MadeDocument::default() })
+    let slides = (format == OfficeFormat::Pptx).then_some(facts.slides as usize);
+    let rows = given_rows.is_some().then_some(facts.rows);
+    Ok(MadeDocument { bytes: made.bytes, slides, sheets: Vec::new(), filled: Some(facts.filled), rows, notices })
 }
 
 /// A template is of the kind that the document is to be.
