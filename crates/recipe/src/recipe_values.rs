@@ -207,7 +207,7 @@ impl RecipeValues {
                 if fits {
                     Ok(value)
                 } else {
-                    Err(unfit(pointer, value.to_string(), "which would be a rule of its own"))
+                    Err(unfit(pointer, value.to_string(), "which would be a rule by itself"))
                 }
             }
             ValueTemplate::List(items) => items.iter().map(|item| part(item, language)).collect(),

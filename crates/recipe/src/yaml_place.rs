@@ -26,7 +26,7 @@ pub(crate) struct YamlPlace {
 impl YamlPlace {
     pub(crate) fn follow(&mut self, c: char) {
         if c == '\n' {
-            // An expression has one line; a text that is open here was begun by what is no quote.
+            // An expression has one line; a text that is open here was begun by something other than a quote.
             self.is_unsure |= self.inner.is_some() || self.outer.is_some();
             self.line.clear();
             self.parentheses = 0;

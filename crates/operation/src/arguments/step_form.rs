@@ -86,7 +86,7 @@ fn takes(schema: &Map<String, Value>, kind: &str) -> bool {
 enum TextMeaning {
     /// Itself, or a number or a switch.
     Text,
-    /// This field of an object, which has these fields besides.
+    /// This field of an object, which also has these fields.
     Field(String, Map<String, Value>),
     /// The only item of a list.
     Item,
