@@ -204,11 +204,7 @@ impl RecipeValues {
                 let value = self.evaluated(whole, context)?;
                 let is_one = |value: &Value| !value.is_object() && !value.is_array();
                 let fits = is_one(&value) || value.as_array().is_some_and(|items| items.iter().all(is_one));
-                if fits {
-                    Ok(value)
-                } else {
-                    Err(unfit(pointer, value.to_string(), "which would be a rule by itself"))
-                }
+                if fits { Ok(value) } else { Err(unfit(pointer, value.to_string(), "which would be a rule by itself")) }
             }
             ValueTemplate::List(items) => items.iter().map(|item| part(item, language)).collect(),
             ValueTemplate::Object(fields) => {
