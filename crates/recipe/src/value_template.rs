@@ -205,7 +205,7 @@ impl ValueTemplate {
     }
 
     /// Every expression in it.
-    pub(crate) fn visit(&self, visit: &mut dyn FnMut(&TemplateExpression)) {
+    pub fn visit(&self, visit: &mut dyn FnMut(&TemplateExpression)) {
         match self {
             Self::Literal(_) => {}
             Self::Whole(whole) => visit(whole),

@@ -56,7 +56,7 @@ impl PicturesLeft {
     pub fn in_words(&self) -> String {
         let one = |(problem, count): (&PictureProblem, &usize)| {
             let words = match problem {
-                PictureProblem::NotFetched => "not to be had, or of a host that is not open",
+                PictureProblem::NotFetched => "not found, or of a host that is not open",
                 PictureProblem::NotAPicture => "of a kind that is not kept",
                 PictureProblem::TooSmall => "too small",
                 PictureProblem::TooMany => "beyond the limits",

@@ -45,7 +45,7 @@ pub(super) fn message(fault: &WebFault) -> String {
         WebFault::Unreachable => "The host does not answer, or not as it should.".to_owned(),
         WebFault::TimedOut => "The host did not send the page in time.".to_owned(),
         WebFault::Status { status } => format!("The host answered with the error {status}."),
-        WebFault::TooManyRedirects => "The address leads to another again and again.".to_owned(),
+        WebFault::TooManyRedirects => "The page redirects too often.".to_owned(),
         WebFault::Downgraded => {
             "The address leads from https to http, where others could answer in its place.".to_owned()
         }

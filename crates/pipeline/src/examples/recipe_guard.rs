@@ -255,6 +255,38 @@ fn a_loop_over_a_field_that_is_not_there_is_refused() {
 }
 
 #[test]
+fn a_field_that_a_tool_never_gives_is_refused_wherever_it_is_used() {
+    let uses = |content: &str, rest: &str| {
+        format!(
+            "description: x\nsteps:\n  - id: found\n    tool: file_read\n    with: {{file: Work/a.md}}\n  - tool: file_create\n    with: {{file: b.md, content: \"{content}\"}}\n{rest}"
+        )
+    };
+    for (definition, at) in [
+        (uses("[{{ found.contnt }}]", ""), "steps[1].with.content"),
+        (uses("x", "    if: found.contnt.length > 1\n"), "steps[1].if"),
+        (uses("x", "answer: [\"{{ 1 + found.contnt }}\"]\n"), "answer"),
+    ] {
+        let problems = created(&definition).unwrap_err();
+        let says = "is not in the result of `file_read`, which has `file`, `content`";
+        assert!(problems[0].starts_with(at) && problems[0].contains(says), "{problems:?}");
+    }
+    // A text has a length, and properties are what the note has.
+    let known = uses("{{ found.content.length }} {{ found.frontmatter.data.any.thing }}", "");
+    assert_eq!(created(&known), Ok(()));
+}
+
+#[test]
+fn a_step_gets_all_tasks() {
+    let tasks = "- [ ] task\n".repeat(40);
+    let definition = "description: x\nsteps:\n  - id: found\n    tool: tasks_list\n    with: {path: Many.md}\nanswer: \"{{ found.groups[0].tasks.length }}\"\n";
+    let server = with_recipe(definition, &[("Many.md", &tasks)]);
+    let done = server.done("custom_x", json!({}));
+    assert_eq!((&done["answer"], done.get("cut")), (&json!(40), None), "{done:#}");
+    let listed = server.done("tasks_list", json!({ "path": "Many.md" }));
+    assert_eq!(listed["groups"][0]["tasks"].as_array().unwrap().len(), 30);
+}
+
+#[test]
 fn a_date_can_be_counted_with() {
     let definition = "description: x\nparameters: {day: date}\nsteps:\n  - id: made\n    tool: file_create\n    with: {file: \"Log/{{ day }}.md\", content: \"{{ (day + '1w').format('YYYY-MM-DD') }} {{ day.year }}\"}\nanswer: \"{{ made.file }}\"\n";
     let server = with_recipe(definition, WORK);

@@ -512,6 +512,11 @@ fn find_tool_finds_a_recipe_and_the_list_stays_the_same() {
     assert_eq!(found["recipes"][0]["name"], "custom_x", "{found:#}");
     assert_eq!(found["recipes"][0]["arguments"], "folder: text");
     assert_eq!(found["recipes"][0]["effect"], "write");
+    // A word in common, or the name of a tool, says nothing of a recipe.
+    for other in ["make a word document of several notes", "file_append", "rename a tag in all notes"] {
+        let found = server.done("find_tool", json!({ "query": other }));
+        assert_eq!(found.get("recipes"), None, "{other}: {found:#}");
+    }
     server.done("str_replace", json!({ "file": "Recipes/custom_x.md", "find": "Files open", "replace": "Sorts open" }));
     let found = server.done("find_tool", json!({ "query": "file my open notes" }));
     assert_eq!(found.get("recipes"), None, "a disabled one is not offered");

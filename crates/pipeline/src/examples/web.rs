@@ -344,7 +344,7 @@ fn pictures_that_are_not_kept_are_counted_with_the_reason() {
     let call = json!({ "url": SLATE, "images": true, "dryRun": true });
     let made = server.done("web_clip", call.clone());
     assert_eq!((made["images"].as_array().unwrap().len(), &made["imagesLeft"]), (1, &json!(4)));
-    let because = "1 not to be had, or of a host that is not open, 1 of a kind that is not kept, 2 too small";
+    let because = "1 not found, or of a host that is not open, 1 of a kind that is not kept, 2 too small";
     assert_eq!(made["imagesLeftBecause"], because);
     let text = server.call("web_clip", call.clone()).rendered().unwrap().text().concat();
     assert!(text.contains(&format!("1 of 5 pictures (the others stay links: {because})")), "{text}");

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use lapidary_tools::{
-    CatalogueEntry, Effect, OutsideAction, Reason, ServerCall, ServerToolStanding, ToolKind,
+    CatalogueEntry, Effect, OutsideAction, Reason, ServerCall, ServerToolStanding, ToolGroup, ToolKind,
     fence::fenced,
     quote::{quoted, quoted_path, visible},
 };
@@ -129,7 +129,12 @@ pub(super) fn ask_to_read(execution: &mut Execution<'_>, entry: &CatalogueEntry)
     let (tool, served) = (entry.spec.name(), execution.concerned_vault());
     // As sent, before repairs: the token of the question is bound to these.
     let arguments = Value::Object(execution.given.clone()).to_string();
-    let shown = |limit: usize| calling(tool, "read in", served, &arguments, limit);
+    let wanted = match entry.spec.declaration.group {
+        ToolGroup::Web => "reach the web from",
+        ToolGroup::Mcp => "ask another MCP server from",
+        _ => "read in",
+    };
+    let shown = |limit: usize| calling(tool, wanted, served, &arguments, limit);
     let subject = AskedSubject { digest: ChangeSet::default().digest(), files: BTreeSet::new() };
     let question = approve::ask(execution, entry, subject, shown)?;
     Ok(question.map_or(StageFlow::Next, |question| StageFlow::End(CallConclusion::Ask(question))))

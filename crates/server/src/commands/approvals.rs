@@ -114,7 +114,7 @@ fn accept(
     }
     // The list shows only its first line.
     report::question(&pending.question);
-    if !report::confirmed("Apply this change?") {
+    if !report::confirmed("Allow this?") {
         let reject = calls.command_in(&pending.vault, &format!("approvals reject {}", pending.id));
         writeln!(screen, "Nothing was changed; it is still pending. To refuse it: {reject}")?;
         return Ok(CommandOutcome::Refused);

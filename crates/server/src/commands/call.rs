@@ -137,7 +137,7 @@ pub(super) fn complete(executor: &Executor, invocation: Invocation) -> Outcome {
         let Outcome::Asked(Question { message, state }) = outcome else { return outcome };
         report::question(&message);
         // Also if standard input ends: only a yes is a yes.
-        let verdict = if report::confirmed("Apply this change?") { Verdict::Agreed } else { Verdict::Declined };
+        let verdict = if report::confirmed("Allow this?") { Verdict::Agreed } else { Verdict::Declined };
         // The same call with the answer: `state` binds it to what was shown.
         invocation.answer = Some(ConsentAnswer { state, verdict });
     }

@@ -111,7 +111,7 @@ fn list(
         .collect();
     screen.table(&["model", "", "kind", "from"], &rows)?;
     for known in models::NAMED.iter().filter(|known| !models.iter().any(|(name, _)| name == known.name)) {
-        writeln!(screen, "`lapidary model add {}` fetches one more", known.name)?;
+        writeln!(screen, "`lapidary model add {}` fetches another", known.name)?;
     }
     Ok(CommandOutcome::Well)
 }
@@ -204,7 +204,7 @@ pub(super) fn status(
     if vaults.iter().any(|(_, state)| state.as_ref().is_some_and(|state| state.waiting > 0)) {
         writeln!(
             screen,
-            "Notes that are not kept get their vectors with the first search of a server, which may have happened."
+            "Notes that are not kept, such as those of a small vault, get their vectors with the first search of a server."
         )?;
     }
     Ok(CommandOutcome::Well)

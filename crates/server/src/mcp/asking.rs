@@ -185,7 +185,7 @@ fn verdict(result: &ElicitResult) -> Verdict {
 
 fn form(message: String) -> ElicitRequestParams {
     let schema = ElicitationSchema::builder().required_bool_with(CONFIRM_FIELD, |field| {
-        field.title("Apply this change").description("Apply this change to the vault?")
+        field.title("Allow this").description("Allow what the message describes?")
     });
     ElicitRequestParams::FormElicitationParams { meta: None, message, requested_schema: schema.build_unchecked() }
 }

@@ -81,6 +81,13 @@ pub fn check(catalogue: &Catalogue, recipe: &Recipe, may_write: bool) -> Result<
             Err(problem) => problems.push(ArgumentProblem { at: format!("{at}.tool"), ..problem }),
             Ok((entry, used)) => {
                 problems.extend(loop_problems(catalogue, recipe, step, &at));
+                for (name, template) in &step.arguments {
+                    problems.extend(field_problems(catalogue, recipe, template, &format!("{at}.with.{name}")));
+                }
+                if let Some(condition) = &step.condition {
+                    let condition = ValueTemplate::Whole(condition.clone());
+                    problems.extend(field_problems(catalogue, recipe, &condition, &format!("{at}.if")));
+                }
                 match in_form_of(entry.spec.input(), &step.arguments) {
                     Err((place, words)) => problems.push(problem(&format!("{at}.with.{place}"), words)),
                     Ok(arguments) => {
@@ -101,6 +108,9 @@ pub fn check(catalogue: &Catalogue, recipe: &Recipe, may_write: bool) -> Result<
                 }
             }
         }
+    }
+    if let Some(answer) = &recipe.answer {
+        problems.extend(field_problems(catalogue, recipe, answer, "answer"));
     }
     problems.truncate(MOST_PROBLEMS);
     name_steps(recipe, &mut problems);
@@ -389,34 +399,46 @@ pub fn result_field<'c>(catalogue: &'c Catalogue, recipe: &Recipe, path: &[&str]
     found.map_or(ResultField::Unknown, ResultField::Declared)
 }
 
+/// Fields that a step's tool never gives. An expression has nothing in their place, and the step would be made with that.
+fn field_problems(catalogue: &Catalogue, recipe: &Recipe, template: &ValueTemplate, at: &str) -> Vec<ArgumentProblem> {
+    let mut problems = Vec::new();
+    template.visit(&mut |expression| {
+        problems.extend(expression.field_paths().into_iter().filter_map(|path| {
+            match result_field(catalogue, recipe, &path) {
+                // Without fields it is a list or a text, which has others, such as `length`.
+                ResultField::Absent { tool, fields } if !fields.is_empty() => Some(absent(at, &path, tool, &fields)),
+                _ => None,
+            }
+        }));
+    });
+    problems
+}
+
+fn absent(at: &str, path: &[&str], tool: &str, fields: &[&str]) -> ArgumentProblem {
+    let asked = quoted(&path.join(".")).to_string();
+    let fields: Vec<String> = fields.iter().map(|name| format!("`{name}`")).collect();
+    let has = if fields.is_empty() { "which is a list".to_owned() } else { format!("which has {}", fields.join(", ")) };
+    problem(at, Prose::ours(format_args!("{asked} is not in the result of `{tool}`, {has}")))
+}
+
 /// A loop over what its step's tool never gives.
 fn loop_problems(catalogue: &Catalogue, recipe: &Recipe, step: &RecipeStep, at: &str) -> Vec<ArgumentProblem> {
     let Some(each) = &step.for_each else { return Vec::new() };
     let at = format!("{at}.for_each");
-    let one = |path: Vec<&str>| {
-        let asked = quoted(&path.join(".")).to_string();
-        match result_field(catalogue, recipe, &path) {
-            ResultField::Absent { tool, fields } => {
-                let fields: Vec<String> = fields.iter().map(|name| format!("`{name}`")).collect();
-                let has = if fields.is_empty() {
-                    "which is a list".to_owned()
-                } else {
-                    format!("which has {}", fields.join(", "))
-                };
-                Some(problem(&at, Prose::ours(format_args!("{asked} is not in the result of `{tool}`, {has}"))))
-            }
-            ResultField::Declared(schema) if each.is_field_path() => {
-                let is_list = |schema: &Value| {
-                    schema.get("type").is_none_or(|kind| match kind {
-                        Value::Array(kinds) => kinds.iter().any(|kind| kind == "array"),
-                        kind => kind == "array",
-                    })
-                };
-                let fits = alternatives(schema).any(is_list);
-                (!fits).then(|| problem(&at, Prose::ours(format_args!("{asked} is not a list"))))
-            }
-            ResultField::Declared(_) | ResultField::Unknown => None,
+    let one = |path: Vec<&str>| match result_field(catalogue, recipe, &path) {
+        ResultField::Absent { tool, fields } => Some(absent(&at, &path, tool, &fields)),
+        ResultField::Declared(schema) if each.is_field_path() => {
+            let is_list = |schema: &Value| {
+                schema.get("type").is_none_or(|kind| match kind {
+                    Value::Array(kinds) => kinds.iter().any(|kind| kind == "array"),
+                    kind => kind == "array",
+                })
+            };
+            let fits = alternatives(schema).any(is_list);
+            let asked = quoted(&path.join(".")).to_string();
+            (!fits).then(|| problem(&at, Prose::ours(format_args!("{asked} is not a list"))))
         }
+        ResultField::Declared(_) | ResultField::Unknown => None,
     };
     each.field_paths().into_iter().filter_map(one).collect()
 }

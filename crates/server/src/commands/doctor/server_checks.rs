@@ -50,7 +50,7 @@ fn one(server: &ServerConfig, servers: &ConfiguredServers) -> Finding {
             });
             let unmatched = unmatched.count();
             let found = format!(
-                "it answers, with {}, of which {reading} only read{}",
+                "it answers, with {}, {reading} of them read-only{}",
                 counted(offer.tools.len(), "tool"),
                 left_out(&offer)
             );

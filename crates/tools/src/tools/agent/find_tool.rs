@@ -224,11 +224,13 @@ fn skills(context: &Context<'_>, wish: &str, limit: usize) -> Vec<FoundSkill> {
 fn recipes(context: &Context<'_>, wish: &str, limit: usize) -> Vec<FoundRecipe> {
     let wanted = wanted(wish);
     let mut fitting: Vec<(usize, FoundRecipe)> = Vec::new();
+    let is_of_tool = context.catalogue.on().any(|entry| entry.spec.name() == wish.trim());
     for recipe in context.recipes.runnable {
         let words = format!("{} {}", recipe.name.replace('_', " "), recipe.description);
         // Asked for by its own name, it comes first, whatever its description says.
         let common = if wish.trim() == recipe.name { usize::MAX } else { stems(&words).intersection(&wanted).count() };
-        if common > 0 {
+        // Half of the request: single words, such as `note`, are in nearly every recipe.
+        if common > 0 && common >= wanted.len().div_ceil(2) && !is_of_tool {
             let RunnableRecipe { name, vault, description, arguments, effect } = recipe.clone();
             let vault = (context.vaults.len() > 1).then_some(vault);
             fitting.push((common, FoundRecipe { name, effect: effect.name(), description, arguments, vault }));

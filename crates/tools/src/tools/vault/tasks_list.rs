@@ -69,18 +69,17 @@ pub(crate) struct Input {
     #[schemars(extend("x-rare" = true))]
     group: TaskGrouping,
     /// How many.
-    #[serde(default = "limit")]
+    #[serde(default)]
     #[schemars(range(min = 1, max = 500))]
-    #[schemars(extend("x-rare" = true))]
-    limit: usize,
+    #[schemars(extend("x-rare" = true, "default" = USUAL_TASKS))]
+    limit: Option<usize>,
     /// Next page.
     #[serde(default)]
     cursor: Option<String>,
 }
 
-fn limit() -> usize {
-    30
-}
+/// How many a caller gets that does not say how many it wants.
+const USUAL_TASKS: usize = 30;
 
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
@@ -149,7 +148,8 @@ impl ReadTool for TasksList {
         let mut cursor = PageCursor::parse_up_to(input.cursor.as_deref(), MOST_TASKS)?;
         // A cursor carries the limit that the first call had.
         if input.cursor.is_none() {
-            cursor.limit = input.limit;
+            // The steps of a run have no room to save, and a part would look like all to them.
+            cursor.limit = input.limit.unwrap_or(if context.in_steps { MOST_TASKS } else { USUAL_TASKS });
         }
         let filter = TaskFilter::of(Self::DECLARATION.name, context, view, &input)?;
         let notes = index::notes(context, view)?;
