@@ -173,12 +173,13 @@ impl ApprovalRules {
         self.first(about).unwrap_or(RuleVerdict { decision: RuleDecision::Allow, rule: None })
     }
 
-    /// The decision for a call that asks others, before there is a change to be judged: only rules that name the tool or its
-    /// group decide, about what it reads and what it changes.
+    /// The decision for a call that asks others, before there is a change to be judged: only rules that name the tool, its
+    /// group or reading decide, about what it reads and what it changes.
     pub(crate) fn on_reaching(&self, spec: &ToolSpec) -> RuleDecision {
         let on = |effect: Effect| {
             let about = |rule: &ApprovalRule| {
-                (rule.group.is_some() || rule.tool.is_some())
+                let names_reading = effect == Effect::Read && rule.effect == Some(effect);
+                (names_reading || rule.group.is_some() || rule.tool.is_some())
                     && rule.path.is_none()
                     && rule.effect.is_none_or(|wanted| wanted == effect)
                     && rule.group.is_none_or(|group| group == spec.declaration.group)

@@ -44,7 +44,8 @@ pub(crate) struct TextWriter {
 
 const CONTROL: &str = "which has a line break or another control character";
 const OWN_READING: &str = "which changes what the whole text is read as";
-const UNSURE: &str = "which cannot be behind a regular expression";
+const UNSURE: &str =
+    "which cannot be behind a regular expression, or behind a quote or `[[` that is open at the end of a line";
 
 /// The same tests as those of the query tools, so that a text is read as it was written.
 fn query_form(text: &str) -> TextForm {
@@ -112,7 +113,11 @@ impl TextWriter {
         let quotes: &[char] = if self.form == TextForm::Formula { &['"', '\''] } else { &['"'] };
         match self.quote {
             // A quote in a link is part of a name there, so only the bracket counts.
-            _ if self.in_brackets && self.form == TextForm::Dql => self.in_brackets = c != ']',
+            _ if self.in_brackets && self.form == TextForm::Dql => {
+                self.in_brackets = !matches!(c, ']' | '\n');
+                // Links have one line, so these brackets are more likely those of a comment.
+                self.is_unsure |= c == '\n';
+            }
             Some(_) if self.escaped => self.escaped = false,
             Some(_) if c == '\\' => self.escaped = true,
             Some(open) if c == open => self.quote = None,
@@ -164,7 +169,7 @@ impl TextWriter {
             TextForm::Plain => value.to_owned(),
             // What a path begins with may be a folder; whatever comes later is one name, or a part of one.
             TextForm::Path if is_first => value.to_owned(),
-            TextForm::Path => plain_if(value, !leaves_folder(value), SINGLE_NAME)?,
+            TextForm::Path => plain_if(value, !leaves_folder(value) && !self.names_folder(value), SINGLE_NAME)?,
             TextForm::Pattern => self.pattern_of(value)?,
             TextForm::Replacement => self.replacement_of(value)?,
             TextForm::Property => plain_if(value, is_word(value, "_- "), "which is not the name of a property")?,
@@ -175,7 +180,7 @@ impl TextWriter {
             _ if value.contains(char::is_control) => return Err(CONTROL),
             TextForm::BasePath if leaves_base(value) => return Err("which cannot be in the path of a base"),
             TextForm::BasePath if is_first => value.to_owned(),
-            TextForm::BasePath => plain_if(value, !leaves_folder(value), SINGLE_NAME)?,
+            TextForm::BasePath => plain_if(value, !leaves_folder(value) && !self.names_folder(value), SINGLE_NAME)?,
             TextForm::Glob => self.globbed(value, is_first)?,
             TextForm::Dql if self.in_brackets => {
                 // Links have no escapes: each of these signs would end the name of the note.
@@ -183,6 +188,7 @@ impl TextWriter {
             }
             TextForm::Dql | TextForm::Search | TextForm::Formula if is_quoted && self.is_unsure => return Err(UNSURE),
             TextForm::Dql if is_quoted => in_quotes(value),
+            TextForm::Dql if self.is_unsure => return Err(UNSURE),
             // Behind a `#`: everything else is written by its type.
             TextForm::Dql => plain_if(value, is_word(value, "_-/"), "which is not a tag")?,
             // Only between quotes: everything else is written by its type.
@@ -197,6 +203,11 @@ impl TextWriter {
         };
         self.text += &written;
         Ok(())
+    }
+
+    /// Whether this value leaves a path at the folder that the recipe has written, instead of something in it.
+    fn names_folder(&self, value: &str) -> bool {
+        value.trim().is_empty() && self.text.trim_end().ends_with(['/', '\\'])
     }
 
     /// Whether a word of a search begins here. A quote in the middle of a word is part of it.

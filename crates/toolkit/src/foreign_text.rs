@@ -145,7 +145,9 @@ fn without_scripts(text: &str) -> String {
     let mut parts = text.split("$=");
     let mut inert = parts.next().unwrap_or_default().to_owned();
     for part in parts {
-        inert += if inert.trim_end().ends_with('`') { "$ =" } else { "$=" };
+        // JavaScript, which trims the span before it looks, counts a byte order mark as a blank.
+        let before = inert.trim_end_matches(|letter: char| letter.is_whitespace() || letter == '\u{feff}');
+        inert += if before.ends_with('`') { "$ =" } else { "$=" };
         inert += part;
     }
     inert
@@ -166,6 +168,7 @@ mod tests {
             ("```rust ignore\nx\n```\n", "```rust ignore\nx\n```\n"),
             ("```JSON\n{}\n```", "```JSON\n{}\n```"),
             ("a `$= dv.x` and `` $=y`` and $=5", "a `$ = dv.x` and `` $ =y`` and $=5"),
+            ("a `\u{feff}$= dv.x`", "a `\u{feff}$ = dv.x`"),
             ("<%* evil() %> \\<% x", "< %* evil() %> \\< % x"),
             ("``code``` and text", "``code``` and text"),
             ("```a`b```\n", "```a`b```\n"),

@@ -63,10 +63,27 @@ fn with_addresses(text: &str, base: Option<&str>) -> String {
         let address = absolute_address(base, written).unwrap_or_else(|| "#".to_owned());
         edits.push((link.destination.clone(), address));
     }
+    let is_whole = |written: &str| {
+        let begins = |scheme: &str| written.get(..scheme.len()).is_some_and(|found| found.eq_ignore_ascii_case(scheme));
+        ["http://", "https://", "mailto:"].iter().any(|scheme| begins(scheme))
+    };
+    // Addresses of programs, such as `obsidian://`, do something when they are clicked.
+    for link in note.links.iter().filter(|link| !link.internal) {
+        let written = text[link.destination.clone()].trim_matches(['<', '>']);
+        match (link.kind, written.find(':')) {
+            _ if is_whole(written) => {}
+            (LinkKind::Markdown, _) => edits.push((link.destination.clone(), "#".to_owned())),
+            (LinkKind::Url, Some(colon)) => {
+                let start = link.destination.start + text[link.destination.clone()].find(written).unwrap_or_default();
+                edits.extend((link.span.start < start).then(|| before(link.span.start)));
+                edits.push(before(start + colon));
+            }
+            _ => {}
+        }
+    }
     for definition in &note.definitions {
         let written = text[definition.destination.clone()].trim_matches(['<', '>']);
-        let is_whole = written.starts_with("http://") || written.starts_with("https://");
-        if !is_whole && !written.starts_with('#') {
+        if !is_whole(written) && !written.starts_with('#') {
             let address = absolute_address(base, written).unwrap_or_else(|| "#".to_owned());
             edits.push((definition.destination.clone(), address));
         }
@@ -80,7 +97,8 @@ fn escaped(text: &str, origin: PageOrigin) -> String {
     let mut edits: Vec<(Range<usize>, String)> = note.tags.iter().map(|tag| before(tag.span.start)).collect();
     for code in &note.code {
         let content = &text[code.content.clone()];
-        let query = content.trim_start();
+        // As JavaScript trims it.
+        let query = content.trim_start_matches(|letter: char| letter.is_whitespace() || letter == '\u{feff}');
         // A query of Dataview begins with `=`; a comparison or an arrow is none.
         let is_query =
             query.strip_prefix('=').is_some_and(|rest| !rest.trim().is_empty() && !rest.starts_with(['=', '>']));
@@ -184,6 +202,12 @@ mod tests {
             ("{{title}} {% x %}", "{\\{title}} {% x %}"),
             ("key:: value [k:: v] std::vec", "key:\\: value [k:\\: v] std:\\:vec"),
             ("`= this.file.name` `=> x` `a == b` `==`", "`\\= this.file.name` `=> x` `a == b` `==`"),
+            ("`\u{feff}= this.b`", "`\u{feff}\\= this.b`"),
+            (
+                "[o](obsidian://open?file=x) [j](JavaScript:alert(1)) [m](mailto:a@b.example)",
+                "[o](#) [j](#) [m](mailto:a@b.example)",
+            ),
+            ("<obsidian://open?file=x> <https://a.example/>", "\\<obsidian\\://open?file=x> <https://a.example/>"),
             ("a #tag # b", "a \\#tag # b"),
             ("<img src=x> <https://a.example/> a < b", "\\<img src=x> <https://a.example/> a < b"),
             ("%%hidden%%", "%\\%hidden%\\%"),

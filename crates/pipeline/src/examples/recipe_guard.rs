@@ -276,6 +276,29 @@ fn a_field_that_a_tool_never_gives_is_refused_wherever_it_is_used() {
 }
 
 #[test]
+fn an_empty_name_does_not_stand_for_its_folder() {
+    let server = with_recipe(&step("file_move", "{from: \"Work/{{ x }}\", to: \"Archive/{{ x }}\"}"), WORK);
+    for x in ["", " "] {
+        let reason = server.refused("custom_x", json!({ "x": x }));
+        assert_eq!(reason.kind(), ReasonKind::RecipeFailed, "{reason:?}");
+        assert!(!server.text("Work/a.md").is_empty());
+    }
+}
+
+#[test]
+fn a_link_that_is_open_in_a_comment_ends_no_quote_behind_it() {
+    for (query, x) in [
+        ("LIST // like [[this\\nFROM \\\"Work/{{ x }}\\\"", "\" or \"Secret"),
+        ("LIST FROM \\\"Work\\\" // not [[x\\nWHERE status = {{ x }}", "owner or true"),
+        ("LIST // [[x\\nFROM #{{ x }}", "tag"),
+    ] {
+        let server = with_recipe(&step("query", &format!("{{query: \"{query}\"}}")), WORK);
+        let reason = server.refused("custom_x", json!({ "x": x }));
+        assert!(format!("{reason:?}").contains("open at the end of a line"), "{query}: {reason:?}");
+    }
+}
+
+#[test]
 fn a_step_gets_all_tasks() {
     let tasks = "- [ ] task\n".repeat(40);
     let definition = "description: x\nsteps:\n  - id: found\n    tool: tasks_list\n    with: {path: Many.md}\nanswer: \"{{ found.groups[0].tasks.length }}\"\n";

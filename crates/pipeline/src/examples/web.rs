@@ -148,6 +148,19 @@ fn requests(web: &FakeWeb) -> usize {
 }
 
 #[test]
+fn a_rule_about_reading_asks_before_a_clip_reads_the_web() {
+    for dry_run in [false, true] {
+        let rules = vec![ApprovalRule::effect(Effect::Read, RuleDecision::Ask)];
+        let (server, web) = online(TestSetup { rules, can_be_asked: true, ..TestSetup::default() }, &[]);
+        let given = json!({ "url": SLATE, "dryRun": dry_run });
+        let Outcome::Asked(question) = server.call("web_clip", given.clone()) else { panic!("no question") };
+        assert_eq!(requests(&web), 0);
+        let reply = answered(&server, "web_clip", given, &question, Verdict::Agreed).rendered().unwrap();
+        assert!(!reply.is_error && requests(&web) == 1, "{}", reply.structured());
+    }
+}
+
+#[test]
 fn a_clip_that_a_rule_asks_about_fetches_nothing_before_the_answer_and_asks_once() {
     for (rules, extra) in [
         (asked_group(ToolGroup::Web), json!({})),
