@@ -60,8 +60,9 @@ impl Report {
     pub(crate) fn keep(&self, name: &str, title: &str) -> Result<(), Failure> {
         let (date, commit) = (output_of("date", &["+%F"])?, output_of("git", &["rev-parse", "--short", "HEAD"])?);
         let cores = std::thread::available_parallelism().map_or(0, std::num::NonZero::get);
+        let build = if cfg!(debug_assertions) { "debug" } else { "release" };
         let page = format!(
-            "# {title}, {date}, after {commit}\n\n{cores} cores, release build. `make bench` wrote this.\n\n{}\n",
+            "# {title}, {date}, after {commit}\n\n{cores} cores, {build} build. `make bench` wrote this.\n\n{}\n",
             self.rows.join("\n")
         );
         let results = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../benches/results");
